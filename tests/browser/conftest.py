@@ -168,7 +168,8 @@ def visit(browser: Browser) -> Generator[NewVisit]:
     watches: list[Watch] = []
 
     def start(site: Site, **options: Any) -> Visit:
-        context = browser.new_context(**{"viewport": {"width": 1280, "height": 800}, **options})
+        settings: dict[str, Any] = {"viewport": {"width": 1280, "height": 800}, **options}
+        context = browser.new_context(**settings)
         context.set_default_timeout(15_000)
         contexts.append(context)
         watch = Watch(lambda url: url.startswith((f"{site.address}/", "data:")))

@@ -17,7 +17,8 @@ _OVERFLOW = """() => {
   const width = document.documentElement.clientWidth;
   const outside = [...document.querySelectorAll('main *, header *, footer *')].filter((element) => {
     const box = element.getBoundingClientRect();
-    const hidden = element.closest('.unseen, .skip') || element.parentElement.closest('.scroll, pre');
+    const clipped = element.parentElement.closest('.scroll, pre');
+    const hidden = element.closest('.unseen, .skip') || clipped;
     return box.width && box.right > width + 1 && !hidden;
   });
   return {

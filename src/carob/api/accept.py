@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -18,6 +19,12 @@ from carob.schema.draft import DraftCase
 from carob.schema.edit_script import EditStep, ScriptLine
 from carob.versions.review import STATUS
 
+_NUMBER = "[0-9]{1,6}"
+_LINE = re.compile(
+    rf"(?!case\.response)(?P<turn>case|{_NUMBER})\."
+    rf"(?:response|(?P<step>{_NUMBER})(?:\.(?P<argument>{_NUMBER}))?)"
+)
+
 
 class AcceptedLine(NamedTuple):
     """A line of a case page: of a turn (from 0), or of the whole conversation if that is `None`.
@@ -30,18 +37,15 @@ class AcceptedLine(NamedTuple):
     def parse(cls, text: str) -> AcceptedLine:
         """Read a line as forms and requests write it: `2.response`, `2.0`, `2.0.1` for an argument,
         `case.0` for the whole conversation."""
-        turn, *rest = text.split(".")
-        try:
-            place = None if turn == "case" else int(turn)
-            if rest == ["response"] and place is not None:
-                return cls(place, None)
-            step, argument = (*map(int, rest), None)[:2] if rest else (-1, None)
-        except ValueError:
-            step = argument = place = -1
-        if step is None or step < 0 or len(rest) > 2:
+        match = _LINE.fullmatch(text)
+        if match is None:
             hint = "as in `2.response`, `2.0` or `2.0.1`"
             raise UsageError(f"invalid line of an edit script {text!r}", hint=hint)
-        return cls(place, ScriptLine(step, argument))
+        turn = None if match["turn"] == "case" else int(match["turn"])
+        if match["step"] is None:
+            return cls(turn, None)
+        argument = None if match["argument"] is None else int(match["argument"])
+        return cls(turn, ScriptLine(int(match["step"]), argument))
 
 
 def accept_changes(

@@ -78,8 +78,11 @@ def _executions(database: Database, dataset: str) -> list[int]:
 
 
 def _places(database: Database, execution: int, cases: Collection[str]) -> dict[int, str]:
-    """Return where cases are in an execution."""
+    """Return where cases are in an execution; those that are not there get a position that no case
+    has, so that they are searched for."""
     number, run = read_head(database, execution)
     wanted = frozenset(cases)
     index = run_indexes.get(database, number, run)
-    return {row.place: row.case for row in index.rows if row.case in wanted}
+    places = {row.place: row.case for row in index.rows if row.case in wanted}
+    missing = wanted.difference(places.values())
+    return places | {-1 - number: case for number, case in enumerate(sorted(missing))}

@@ -91,6 +91,10 @@ def _edit_calls(known: Sequence[ToolCall], text: str) -> tuple[ToolCall, ...] | 
 def _parse_problem(text: str, message: str) -> Problem:
     data = text.encode(errors="replace")
     where = "line 1"
+    if "truncated" in message:
+        last = data.count(b"\n") + 1
+        hint = "look for a missing quote or bracket"
+        return Problem(where=f"line {last}", message="the text ends too early", hint=hint)
     if place := _BYTE.search(message):
         line = data.count(b"\n", 0, int(place[1])) + 1
         where = f"line {line}"

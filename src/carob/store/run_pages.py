@@ -12,6 +12,7 @@ from carob.store.document import DocumentParts, as_bytes
 from carob.store.runs import BATCH, CaseRow
 
 _MAX_PLACES = 500
+_MAX_SEARCHED = 5_000
 
 
 class RunHead(NamedTuple):
@@ -52,22 +53,43 @@ def recent_statuses(
     """Return the status of cases in some executions, in the order of the executions.
 
     Cases are looked up by position, which is indexed, and count only if the id at that position is
-    the same: searching each run for ids would read all of it.
+    the same. A run of some cases only has others at their positions; it is searched for the ids,
+    unless it is so large that this would take longer than a page may.
     """
     history: dict[str, list[Status]] = {case: [] for case in cases.values()}
     if not cases:
         return history
-    places = list(cases)[:_MAX_PLACES]
-    marks = ", ".join("?" * len(places))
+    wanted = dict(list(cases.items())[:_MAX_PLACES])
+    for execution in executions:
+        found = _statuses_at(database, execution, wanted)
+        missing = [case for case in wanted.values() if case not in found]
+        if missing:
+            found |= _statuses_of(database, execution, missing)
+        for case, status in found.items():
+            history[case].append(status)
+    return history
+
+
+def _statuses_at(database: Database, execution: int, cases: Mapping[int, str]) -> dict[str, Status]:
+    marks = ", ".join("?" * len(cases))
     sql = (
         f"SELECT place, case_id, status FROM cases WHERE place IN ({marks})"  # noqa: S608
         " AND run = (SELECT run FROM executions WHERE number = ?)"
     )
-    for execution in executions:
-        for place, case, status in database.rows(sql, (*places, execution)):
-            if cases.get(place) == case:
-                history[case].append(status)
-    return history
+    rows = database.rows(sql, (*cases, execution))
+    return {case: status for place, case, status in rows if cases[place] == case}
+
+
+def _statuses_of(database: Database, execution: int, cases: Collection[str]) -> dict[str, Status]:
+    total = next(database.rows("SELECT total FROM executions WHERE number = ?", (execution,)))[0]
+    if total > _MAX_SEARCHED:
+        return {}
+    marks = ", ".join("?" * len(cases))
+    sql = (
+        f"SELECT case_id, status FROM cases WHERE case_id IN ({marks})"  # noqa: S608
+        " AND run = (SELECT run FROM executions WHERE number = ?) ORDER BY place DESC"
+    )
+    return dict(database.rows(sql, (*cases, execution)))
 
 
 def read_trace(database: Database, run: int, place: int) -> Trace | None:

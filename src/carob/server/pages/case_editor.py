@@ -44,14 +44,14 @@ class TurnsForm(Query, frozen=True):
     context: str = ""
 
 
-@pages.get("/datasets/{name}/new")
+@pages.get("/datasets/{name:path}/new")
 def new_case(path: NewCasePath) -> Page:
     """Show an editor with an empty case."""
     empty = Case(id="new_case", turns=(Turn(user="", response="", tool_calls=()),))
     return _source_page(path.name, None, format_case(empty), NEW, ())
 
 
-@pages.post("/datasets/{name}/new")
+@pages.post("/datasets/{name:path}/new")
 def add_case(workspace: Workspace, path: NewCasePath, form: SourceForm) -> Page | Redirect:
     """Add a case to the draft."""
     parsed = read_case(form.source)
@@ -61,13 +61,13 @@ def add_case(workspace: Workspace, path: NewCasePath, form: SourceForm) -> Page 
     return Redirect(address("datasets", path.name, accepted=parsed.case.id))
 
 
-@pages.post("/datasets/{name}/check")
+@pages.post("/datasets/{name:path}/check")
 def check_source(form: SourceForm) -> Fragment:
     """Return the problems of a text while it is typed."""
     return Fragment(_problems(read_case(form.source)))
 
 
-@pages.get("/datasets/{name}/cases/{case:path}/edit")
+@pages.get("/datasets/{name:path}/cases/{case:path}/edit")
 def edit_case(workspace: Workspace, path: GoldenCasePath) -> Page:
     """Show the editor of a case."""
     draft = get_case(workspace.folder, path.name, path.case)
@@ -75,7 +75,7 @@ def edit_case(workspace: Workspace, path: GoldenCasePath) -> Page:
     return _source_page(path.name, draft, text, draft.digest, read_case(text).problems)
 
 
-@pages.post("/datasets/{name}/cases/{case:path}/edit")
+@pages.post("/datasets/{name:path}/cases/{case:path}/edit")
 def save_case(workspace: Workspace, path: GoldenCasePath, form: SourceForm) -> Page | Redirect:
     """Save the text of a case into the draft. A text with problems stays in the editor."""
     parsed = read_case(form.source)
@@ -91,7 +91,7 @@ def save_case(workspace: Workspace, path: GoldenCasePath, form: SourceForm) -> P
     return Redirect(address("datasets", path.name, accepted=path.case))
 
 
-@pages.post("/datasets/{name}/cases/{case:path}/fields")
+@pages.post("/datasets/{name:path}/cases/{case:path}/fields")
 def save_fields(workspace: Workspace, path: GoldenCasePath, form: TurnsForm) -> Redirect:
     """Save the fields of a case into the draft. What has no field stays as it is."""
     draft = get_case(workspace.folder, path.name, path.case)

@@ -69,7 +69,7 @@ class RunForm(Query, frozen=True):
     case: tuple[str, ...] = ()
 
 
-@pages.get("/datasets/{name}")
+@pages.get("/datasets/{name:path}")
 def show_dataset(workspace: Workspace, path: DatasetPath, query: DatasetQuery) -> Page:
     """Show a dataset or a release of it."""
     folder = workspace.folder
@@ -122,14 +122,14 @@ def show_dataset(workspace: Workspace, path: DatasetPath, query: DatasetQuery) -
     )
 
 
-@pages.post("/datasets/{name}/release")
+@pages.post("/datasets/{name:path}/release")
 def release_dataset(workspace: Workspace, path: DatasetPath, form: ReleaseForm) -> Redirect:
     """Release the draft, if it is still the one that was looked at."""
     released = release_draft(workspace.folder, path.name, by=form.by or None, seen=form.seen)
     return Redirect(address("datasets", f"{released.name}@{released.version}"))
 
 
-@pages.post("/datasets/{name}/run")
+@pages.post("/datasets/{name:path}/run")
 def run_cases(workspace: Workspace, path: DatasetPath, form: RunForm) -> Redirect:
     """Score the selected cases, or all of them, in the background."""
     kind, _, id = form.source.partition(":")

@@ -49,7 +49,7 @@ class DeleteForm(Query, frozen=True):
     seen: str
 
 
-@pages.post("/datasets/{name}/cases/{case:path}/review")
+@pages.post("/datasets/{name:path}/cases/{case:path}/review")
 def set_review(workspace: Workspace, path: GoldenCasePath, form: MarkForm) -> Redirect:
     """Set the review status of a case."""
     if not form.by.strip():
@@ -58,14 +58,14 @@ def set_review(workspace: Workspace, path: GoldenCasePath, form: MarkForm) -> Re
     return Redirect(address("datasets", path.name, "cases", path.case))
 
 
-@pages.post("/datasets/{name}/cases/{case:path}/delete")
+@pages.post("/datasets/{name:path}/cases/{case:path}/delete")
 def remove_case(workspace: Workspace, path: GoldenCasePath, form: DeleteForm) -> Redirect:
     """Remove a case from the draft."""
     delete_case(workspace.folder, path.name, path.case, seen=form.seen)
     return Redirect(address("datasets", path.name))
 
 
-@pages.get("/datasets/{name}/cases/{case:path}")
+@pages.get("/datasets/{name:path}/cases/{case:path}")
 def show_golden_case(workspace: Workspace, path: GoldenCasePath) -> Page:
     """Show a golden case with its past runs."""
     draft = get_case(workspace.folder, path.name, path.case)

@@ -31,7 +31,7 @@ class DiffQuery(Query, frozen=True, rename={"from_": "from"}):
     to: str | None = None
 
 
-@pages.get("/datasets/{name}/diff")
+@pages.get("/datasets/{name:path}/diff")
 def show_diff(workspace: Workspace, path: DiffPath, query: DiffQuery) -> Page:
     """Show the changes between two versions."""
     folder = GoldenFolder(workspace.golden, workspace.registry)

@@ -24,7 +24,7 @@ class FindingsPath(Query, frozen=True):
     name: str
 
 
-@pages.get("/datasets/{name}/findings")
+@pages.get("/datasets/{name:path}/findings")
 def show_findings(workspace: Workspace, path: FindingsPath) -> Page:
     """Show what lint finds in the draft."""
     file = find_file(workspace.folder, path.name)

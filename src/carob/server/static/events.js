@@ -1,6 +1,6 @@
 // Pages that grow: regions with `data-refresh` are loaded again when the server says that something
 // of that kind changed. One stream for all tabs of a browser; a hidden tab closes its own.
-import { load, replace } from "./regions.js";
+import { load, parse, replace } from "./regions.js";
 import { speak } from "./speak.js";
 
 const KINDS = ["session", "run", "dataset", "ingest", "alert"];
@@ -80,11 +80,14 @@ export function watchEvents() {
   }
   const poll = async () => {
     if (!document.querySelector("[data-poll]")) return;
-    const page = await load(location.href).catch(() => null);
+    const answer = await fetch(location.href).catch(() => null);
+    if (answer?.redirected) {
+      location.replace(answer.url);
+      return;
+    }
+    const page = answer?.ok ? parse(await answer.text()) : null;
     if (page) for (const region of document.querySelectorAll("[data-poll]")) replace(region.id, page);
-    const target = document.querySelector("[data-goto]");
-    if (target) location.replace(target.dataset.goto);
-    else setTimeout(poll, POLL);
+    setTimeout(poll, POLL);
   };
   if (document.querySelector("[data-poll]")) setTimeout(poll, POLL);
   const pause = document.getElementById("pause");

@@ -1,11 +1,15 @@
 // Replaces parts of this page by the same parts of another answer of the server.
 const parser = new DOMParser();
 
+// A document of the parser runs no scripts, and the server escapes all text.
+export function parse(text) {
+  return parser.parseFromString(text, "text/html");
+}
+
 export async function load(address, signal) {
   const answer = await fetch(address, { signal, headers: { accept: "text/html" } });
   if (!answer.ok) throw new Error(`${answer.status}`);
-  // A document of the parser runs no scripts, and the server escapes all text.
-  return parser.parseFromString(await answer.text(), "text/html");
+  return parse(await answer.text());
 }
 
 export function replace(id, source) {

@@ -10,7 +10,7 @@ function chunkRows(text) {
 function setHeight(body, rows, height) {
   const cell = document.createElement("td");
   cell.colSpan = 99;
-  cell.height = Math.max(1, Math.round(rows * height));
+  cell.style.height = `${Math.max(1, Math.round(rows * height))}px`;
   const row = document.createElement("tr");
   row.className = "gap";
   row.setAttribute("aria-hidden", "true");
