@@ -18,20 +18,27 @@ import msgspec
 
 from carob import __version__
 from carob.api.assemble import assemble_run, dataset_info
-from carob.api.default_metrics import ChosenMetrics, add_default_metrics
 from carob.api.evaluation import Evaluation
 from carob.api.judges import judge_pool
 from carob.api.live_request import LiveRequest
 from carob.api.load import PathName, as_list
-from carob.api.plan import Profiles, make_plan, plan_run
+from carob.api.plan import Profiles, make_plan
+from carob.api.prepare import (
+    choose_run_metrics,
+    prepare_run,
+    run_settings,
+    scoring_job,
+    select_run_cases,
+    trace_paths,
+)
 from carob.api.run_request import Listeners, RunRequest
-from carob.api.selection import SelectedCases, load_selected, make_selection
-from carob.api.settings import NO_CONFIG, as_texts, settings
-from carob.api.sources import FileState, trace_batches, trace_files, worker_count
+from carob.api.selection import SelectedCases
+from carob.api.settings import NO_CONFIG, as_texts
+from carob.api.sources import FileState, trace_batches, worker_count
 from carob.api.store import git_labels, save_run, store_url
 from carob.api.unfinished import StoredBatches
 from carob.config import Config, MetricChoice
-from carob.errors import CarobError, StoppedError, UsageError
+from carob.errors import CarobError, StoppedError
 from carob.files.scratch import make_scratch_folder
 from carob.judges.pool import JudgePool
 from carob.runner.checkpoint import Checkpoint
@@ -66,17 +73,10 @@ def evaluate(request: RunRequest, listeners: Listeners | None = None) -> Evaluat
     """Make a run: resolve settings, plan, score, save. The run is saved before this returns, so
     that a reader who stops half way does not lose it."""
     listeners = listeners or Listeners()
-    config = _settings(request)
-    store = store_url(request.store, config=config) if request.save else None
+    prepared = prepare_run(request, listeners)
+    config, golden, cases = prepared.config, prepared.golden, prepared.cases
+    judges, plan, store = prepared.judges, prepared.plan, prepared.store
     labels = git_labels(request.labels) if store or request.labels else {}
-    golden = config.golden if request.golden is None else request.golden
-    cases = _select_cases(request, golden)
-    config, chosen = _choose_metrics(request, config, cases)
-    if chosen:
-        listeners.metrics(chosen)
-    judges = judge_pool(config.judge, store or request.answers)
-    from_data = chosen.names if chosen else ()
-    plan = plan_run(config, cases.part if cases else None, judges, from_data)
     live = _record_live(request, config, plan, cases, store, listeners)
     with ExitStack() as stack:
         scored = _score(request, config, plan, cases, store, listeners, stack, live)
@@ -171,73 +171,19 @@ def run(
 def estimate(request: RunRequest, listeners: Listeners | None = None) -> CostEstimate:
     """Estimate the judge usage of a run without asking a judge."""
     listeners = listeners or Listeners()
-    config = _settings(request)
+    config = run_settings(request)
     store = store_url(request.store, config=config) if request.save else request.answers
-    cases = _select_cases(request, config.golden if request.golden is None else request.golden)
-    config, chosen = _choose_metrics(request, config, cases)
+    cases = select_run_cases(request, config.golden if request.golden is None else request.golden)
+    config, chosen = choose_run_metrics(request, config, cases)
     if chosen:
         listeners.metrics(chosen)
     judges = judge_pool(config.judge, store, dry=True)
     part = cases.part if cases else None
     from_data = chosen.names if chosen else ()
     plan = make_plan(config.metrics, part, Profiles(), judges, from_data)
-    job = _scoring_job(request, plan, cases)
-    with trace_batches(_paths(request, config), part, 1, listeners.problem) as batches:
+    job = scoring_job(request, plan, cases)
+    with trace_batches(trace_paths(request, config), part, 1, listeners.problem) as batches:
         return CostEstimate(estimate_usage(job, batches))
-
-
-def _settings(request: RunRequest) -> Config:
-    golden = request.golden
-    return settings(
-        request.config,
-        metrics=request.metrics,
-        thresholds=request.thresholds,
-        params=request.params,
-        golden=None if golden is None or isinstance(golden, Dataset) else Path(golden),
-        profile=request.profile,
-        contracts=request.contracts,
-        judge=request.judge,
-        trust_config=request.trust_config,
-    )
-
-
-def _select_cases(request: RunRequest, golden: PathName | Dataset | None) -> SelectedCases | None:
-    selection = make_selection(request.tags, request.where, request.cases, request.limit)
-    if golden is not None:
-        return load_selected(golden, selection, request.by)
-    if selection or request.by:
-        message = "cannot select or break down cases without golden data"
-        raise UsageError(message, hint="pass --golden")
-    return None
-
-
-def _choose_metrics(
-    request: RunRequest, config: Config, cases: SelectedCases | None
-) -> tuple[Config, ChosenMetrics | None]:
-    return add_default_metrics(
-        config,
-        cases.part.cases if cases else None,
-        thresholds=request.thresholds,
-        params=request.params,
-        contracts=request.contracts,
-    )
-
-
-def _scoring_job(request: RunRequest, plan: Plan, cases: SelectedCases | None) -> ScoringJob:
-    # Traces are paired with all cases: the trace of a case that is not selected is skipped, and not
-    # reported as a trace without a case.
-    return ScoringJob(
-        plan=plan,
-        cases=cases.whole.cases if cases else None,
-        selected=cases.part.cases if cases and cases.selection else None,
-        crossed=request.cross,
-    )
-
-
-def _paths(request: RunRequest, config: Config) -> list[Path]:
-    if request.recorded or request.live:
-        return []
-    return trace_files(request.traces or config.traces)
 
 
 def _record_live(
@@ -280,8 +226,8 @@ def _score(
     live: LiveRecording | None,
 ) -> _ScoredRun:
     """Score all traces. Traces can be read until the stack is closed."""
-    paths = _paths(request, config)
-    job = _scoring_job(request, plan, cases)
+    paths = trace_paths(request, config)
+    job = scoring_job(request, plan, cases)
     jobs = request.jobs or worker_count(paths)
     part = cases.part if cases else None
     checkpoint = None

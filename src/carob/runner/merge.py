@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
+from itertools import chain
 from typing import NamedTuple, TypeAlias
 
 import msgspec
@@ -135,6 +136,19 @@ class BatchMerger:
         for position, covered in enumerate(self._covered):
             if not covered:  # other cases need not be loaded
                 yield cases[position]
+
+
+def combine_batches(batches: Iterable[BatchResult]) -> BatchResult:
+    """Combine the results of several batches into those of one."""
+    parts = list(batches)
+    unmatched = tuple(chain.from_iterable(part.unmatched for part in parts))
+    only = next((part.only_unmatched for part in parts if part.only_unmatched), None)
+    return BatchResult(
+        results=tuple(chain.from_iterable(part.results for part in parts)),
+        unmatched=unmatched,
+        only_unmatched=only if len(unmatched) == 1 else None,
+        usage=total_usage(part.usage for part in parts),
+    )
 
 
 def merge_batches(

@@ -49,22 +49,35 @@ def save_execution(
     """Save an execution, and its results if they are new. When this returns, it is on disk, and
     the run in progress with the key `unfinished` is gone: a run is either complete or unfinished.
     """
-    run = document.run
-    at = creation_time(run, database.where)
     with database.writing():
-        # Without the lock, pruning could remove the results between our two inserts, because no
-        # execution uses them yet.
-        database.lock(shared=True)
         if unfinished is not None:  # first, so that the results take the place of the shards
             remove_unfinished(database, unfinished)
-        number = _save_results(database, document)
-        execution = _insert_execution(database, number, document)
-        named = [*_facets(run), *(("label", label_text(*pair)) for pair in labels.items())]
-        facets = dict.fromkeys((kind, facet_value(value)) for kind, value in named)
-        database.load("facets", _FACETS, [(*facet, at, execution) for facet in facets])
-        _save_dataset(database, at, run)
-        digest = head_digest(document.head)
-        append_entry(database, save_entry(execution, run.id, digest, facets, run.dataset))
+        return _insert(database, document, labels)
+
+
+def complete_run(
+    database: Database, document: RunDocument, labels: Mapping[str, str], key: str
+) -> int | None:
+    """Save the execution that a run in progress became. Of several processes that do so, only the
+    first one saves it; the others get `None`."""
+    with database.writing():
+        return _insert(database, document, labels) if remove_unfinished(database, key) else None
+
+
+def _insert(database: Database, document: RunDocument, labels: Mapping[str, str]) -> int:
+    run = document.run
+    at = creation_time(run, database.where)
+    # Without the lock, pruning could remove the results between our two inserts, because no
+    # execution uses them yet.
+    database.lock(shared=True)
+    number = _save_results(database, document)
+    execution = _insert_execution(database, number, document)
+    named = [*_facets(run), *(("label", label_text(*pair)) for pair in labels.items())]
+    facets = dict.fromkeys((kind, facet_value(value)) for kind, value in named)
+    database.load("facets", _FACETS, [(*facet, at, execution) for facet in facets])
+    _save_dataset(database, at, run)
+    digest = head_digest(document.head)
+    append_entry(database, save_entry(execution, run.id, digest, facets, run.dataset))
     return execution
 
 

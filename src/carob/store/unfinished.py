@@ -25,19 +25,44 @@ def save_shards(database: Database, run: RunKey, shards: Mapping[int, bytes]) ->
     """Save the results of shards and return how many were new. Any process may save any shard, and
     more than once: the first one counts."""
     with database.writing():
-        database.execute(
-            "INSERT INTO unfinished_runs (key, dataset, shards, started_at) VALUES (?, ?, ?, ?)"
-            " ON CONFLICT (key) DO NOTHING",
-            (run.key, column_text(run.dataset), run.shards, time.time_ns() // 1000),
-        )
-        sql = (
-            "INSERT INTO shards (run, number, digest, body) VALUES (?, ?, ?, ?)"
-            " ON CONFLICT (run, number) DO NOTHING"
-        )
+        _insert_run(database, run)
         return sum(
-            database.execute(sql, (run.key, number, _digest(run.key, number, body), body))
+            _insert_shard(database, run.key, number, body)
             for number, body in sorted(shards.items())
         )
+
+
+def start_run(database: Database, run: RunKey) -> None:
+    """Register a run in progress, to which shards can be committed."""
+    with database.writing():
+        _insert_run(database, run)
+
+
+def commit_shard(database: Database, run: RunKey, number: int, body: bytes) -> bool:
+    """Commit the result of a shard, and return whether it is new. Any number of processes may
+    commit the same shard: the first one counts. Nothing is committed to a run that is complete."""
+    with database.writing():
+        # The update locks the row: a run cannot be completed between the check and the insert.
+        touch = "UPDATE unfinished_runs SET shards = shards WHERE key = ?"
+        if not database.execute(touch, (run.key,)):
+            return False
+        return _insert_shard(database, run.key, number, body)
+
+
+def _insert_run(database: Database, run: RunKey) -> None:
+    database.execute(
+        "INSERT INTO unfinished_runs (key, dataset, shards, started_at) VALUES (?, ?, ?, ?)"
+        " ON CONFLICT (key) DO NOTHING",
+        (run.key, column_text(run.dataset), run.shards, time.time_ns() // 1000),
+    )
+
+
+def _insert_shard(database: Database, key: str, number: int, body: bytes) -> bool:
+    sql = (
+        "INSERT INTO shards (run, number, digest, body) VALUES (?, ?, ?, ?)"
+        " ON CONFLICT (run, number) DO NOTHING RETURNING 1"
+    )
+    return bool(list(database.rows(sql, (key, number, _digest(key, number, body), body))))
 
 
 def load_shards(database: Database, key: str) -> Iterator[tuple[int, bytes]]:
@@ -55,10 +80,10 @@ def shard_numbers(database: Database, key: str) -> list[int]:
     return [row[0] for row in database.rows(sql, (key,))]
 
 
-def remove_unfinished(database: Database, key: str) -> None:
-    """Remove a run in progress, within a transaction."""
+def remove_unfinished(database: Database, key: str) -> bool:
+    """Remove a run in progress, within a transaction, and return whether there was one."""
     database.execute("DELETE FROM shards WHERE run = ?", (key,))
-    database.execute("DELETE FROM unfinished_runs WHERE key = ?", (key,))
+    return bool(database.execute("DELETE FROM unfinished_runs WHERE key = ?", (key,)))
 
 
 def unfinished_runs(database: Database) -> tuple[UnfinishedRun, ...]:

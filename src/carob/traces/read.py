@@ -7,6 +7,7 @@ from pathlib import Path
 
 from carob.errors import CarobError, FormatError, UsageError
 from carob.files.collector import collector_paused
+from carob.files.digest_table import text_digest
 from carob.files.scratch import make_scratch_folder
 from carob.processes import NoWorkersError, WorkerPool
 from carob.schema import Problem, Trace
@@ -81,6 +82,51 @@ def open_traces(
 def read_shard(shard: Shard) -> Iterator[Trace]:
     """The traces of one shard."""
     return shard.traces()
+
+
+def group_files(paths: Sequence[Path]) -> list[list[Path]]:
+    """Divide files into groups that can be read apart from each other: no trace and no session has
+    parts in two groups. Every file is read once for this.
+
+    A file whose records cannot be assigned on its own, such as logs of spans that are elsewhere,
+    is read with all others.
+    """
+    groups = list(range(len(paths)))  # the first file of the group of each file
+    owners: dict[int, int] = {}
+
+    def find(file: int) -> int:
+        while groups[file] != file:
+            groups[file] = file = groups[groups[file]]
+        return file
+
+    for file, path in enumerate(paths):
+        keys = _session_keys(path)
+        if keys is None:
+            return [list(paths)]
+        for key in keys:
+            first, second = sorted((find(owners.setdefault(key, file)), find(file)))
+            groups[second] = first
+    members: dict[int, list[Path]] = {}
+    for file, path in enumerate(paths):
+        members.setdefault(find(file), []).append(path)
+    return list(members.values())
+
+
+def _session_keys(path: Path) -> set[int] | None:
+    """Digests of the sessions and traces of a file; `None` if it cannot be read on its own."""
+    folder = make_scratch_folder()
+    try:
+        chunks = whole_files([path])
+        collection = _read_sequential(chunks, folder, ignore, keep_spans=False, progress=ignore)
+        if collection.orphan_logs or collection.log_only_traces or collection.untraced_spans:
+            return None
+        traces = [*collection.spans.values(), *collection.ready_traces]
+        names = {name for trace in traces for name in (trace.session, f"t{trace.id}")}
+        return set(map(text_digest, names)) or None
+    except CarobError:
+        return None
+    finally:
+        TraceSet((), folder).close()
 
 
 def _read_sequential(

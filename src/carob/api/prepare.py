@@ -1,0 +1,111 @@
+"""Everything that a run needs before it reads traces: settings, cases, metrics, judges, plan."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+from carob.api.default_metrics import ChosenMetrics, add_default_metrics
+from carob.api.judges import judge_pool
+from carob.api.load import PathName
+from carob.api.plan import plan_run
+from carob.api.run_request import Listeners, RunRequest
+from carob.api.selection import SelectedCases, load_selected, make_selection
+from carob.api.settings import settings
+from carob.api.sources import trace_files
+from carob.api.store import store_url
+from carob.config import Config
+from carob.errors import UsageError
+from carob.judges.pool import JudgePool
+from carob.runner.job import ScoringJob
+from carob.runner.plan import Plan
+from carob.schema import Dataset
+
+
+class PreparedRun(NamedTuple):
+    """A run that is ready to score traces."""
+
+    config: Config
+    golden: PathName | Dataset | None
+    cases: SelectedCases | None
+    judges: JudgePool
+    plan: Plan
+    store: str | None
+    """Where the run is saved, if it is."""
+
+
+def prepare_run(request: RunRequest, listeners: Listeners) -> PreparedRun:
+    """Resolve everything that a request names. Whatever is wrong with it is an error here, before
+    a trace is read or a judge is asked."""
+    config = run_settings(request)
+    store = store_url(request.store, config=config) if request.save else None
+    golden = config.golden if request.golden is None else request.golden
+    cases = select_run_cases(request, golden)
+    config, chosen = choose_run_metrics(request, config, cases)
+    if chosen:
+        listeners.metrics(chosen)
+    judges = judge_pool(config.judge, store or request.answers)
+    from_data = chosen.names if chosen else ()
+    plan = plan_run(config, cases.part if cases else None, judges, from_data)
+    return PreparedRun(config, golden, cases, judges, plan, store)
+
+
+def run_settings(request: RunRequest) -> Config:
+    """Combine the options of a request with its config."""
+    golden = request.golden
+    return settings(
+        request.config,
+        metrics=request.metrics,
+        thresholds=request.thresholds,
+        params=request.params,
+        golden=None if golden is None or isinstance(golden, Dataset) else Path(golden),
+        profile=request.profile,
+        contracts=request.contracts,
+        judge=request.judge,
+        trust_config=request.trust_config,
+    )
+
+
+def select_run_cases(
+    request: RunRequest, golden: PathName | Dataset | None
+) -> SelectedCases | None:
+    """Load the golden data and select cases. Raises `UsageError` for a selection without data."""
+    selection = make_selection(request.tags, request.where, request.cases, request.limit)
+    if golden is not None:
+        return load_selected(golden, selection, request.by)
+    if selection or request.by:
+        message = "cannot select or break down cases without golden data"
+        raise UsageError(message, hint="pass --golden")
+    return None
+
+
+def choose_run_metrics(
+    request: RunRequest, config: Config, cases: SelectedCases | None
+) -> tuple[Config, ChosenMetrics | None]:
+    """Add the metrics that the data asks for, if the request names none."""
+    return add_default_metrics(
+        config,
+        cases.part.cases if cases else None,
+        thresholds=request.thresholds,
+        params=request.params,
+        contracts=request.contracts,
+    )
+
+
+def scoring_job(request: RunRequest, plan: Plan, cases: SelectedCases | None) -> ScoringJob:
+    """Return what a process needs to score traces."""
+    # Traces are paired with all cases: the trace of a case that is not selected is skipped, and not
+    # reported as a trace without a case.
+    return ScoringJob(
+        plan=plan,
+        cases=cases.whole.cases if cases else None,
+        selected=cases.part.cases if cases and cases.selection else None,
+        crossed=request.cross,
+    )
+
+
+def trace_paths(request: RunRequest, config: Config) -> list[Path]:
+    """Return the trace files of a run; none if its traces come from elsewhere."""
+    if request.recorded or request.live:
+        return []
+    return trace_files(request.traces or config.traces)
