@@ -148,7 +148,7 @@ def describe_results(turn: Turn, truth: TrueTurn) -> list[tuple[object, object, 
     ]
     expected = expect_results(truth, [])
     known = [result for result in results if result[0] in {name for name, _, _ in expected}]
-    if truth.failed or truth.response is None or "step" in truth.response:
+    if truth.failed or not truth.response or "step" in truth.response:
         known += expected[len(known) :]
     return known
 

@@ -35,6 +35,8 @@ ROLES: dict[object, SpanRole] = {  # by some early names, and by those of gemini
     "invoke_agent": "agent",
     "process_thread_run": "agent",
     "agent_call": "agent",
+    "agent": "agent",
+    "run_agent": "agent",
     "invoke_workflow": "workflow",
     "user_prompt": "workflow",
     "invoke_graph": "workflow",
@@ -48,6 +50,8 @@ _MODEL_KEYS = (
     "gen_ai.usage.output_tokens",
     "gen_ai.usage.completion_tokens",
     "gen_ai.prompt.0.role",
+    "gen_ai.input.messages",
+    "gen_ai.output.messages",
 )
 _GRAPH_PATH = "traceloop.association.properties.langgraph_checkpoint_ns"
 _PLACEHOLDER = "<not specified>"

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 # also have Codex's `tool_name`, OpenInference's processor for Vercel leaves Vercel's attributes
 # beside its own, and Langfuse adds its attributes to the spans of all others.
 BUILTIN: dict[str, str] = {
+    "mastra": "carob.traces.conventions.mastra:Mastra",
     "vercel": "carob.traces.conventions.vercel:Vercel",
     "openinference": "carob.traces.conventions.openinference:OpenInference",
     "langsmith": "carob.traces.conventions.langsmith:LangSmith",

@@ -28,6 +28,8 @@ spans below `skip` are not part of the agent's work."""
 class SpanMarks(NamedTuple):
     """How to recognize the spans of a convention; the fields are tried in this order."""
 
+    own_scopes: tuple[str, ...] = ()
+    """Instrumentation scopes of a framework that writes the attributes of other conventions."""
     attributes: tuple[str, ...] = ()
     """Attributes that only this convention writes, whatever else the span carries."""
     scopes: tuple[str, ...] = ()
@@ -311,6 +313,10 @@ class Convention:
         """Whether a span counts the tokens of all runs so far, not only of its own."""
         return False
 
+    def counts_own_calls(self, span: Span) -> bool:
+        """Whether a span counts no tokens of other agents that run within it."""
+        return False
+
     def grounding(self, span: Span) -> Sequence[Json]:
         """Return the retrieved chunks that a model's answer is based on."""
         return ()
@@ -375,6 +381,8 @@ class Convention:
                 # What is a message to one source is not a text to the next one.
                 if any(message.calls or message.results for message in messages):
                     return None
+                if any(message.text is not None for message in messages):
+                    continue
                 return source.key, value
         return None
 

@@ -21,6 +21,7 @@ class Detector:
     """Recognizes the spans of some conventions; earlier conventions come first."""
 
     def __init__(self, conventions: Iterable[Convention]) -> None:
+        self._by_own_scope: dict[str, Convention] = {}
         self._by_attribute: dict[str, Convention] = {}
         self._by_scope: dict[str, Convention] = {}
         self._by_system: dict[str, Convention] = {}
@@ -48,6 +49,7 @@ class Detector:
         # Marks are not inherited: `Strands` is a `GenAi`, and must not claim its spans.
         marks = vars(type(convention)).get("marks", SpanMarks())
         for table, keys in (
+            (self._by_own_scope, marks.own_scopes),
             (self._by_attribute, marks.attributes),
             (self._by_scope, marks.scopes),
             (self._by_system, marks.systems),
@@ -141,6 +143,8 @@ class Detector:
         attributes = span.attributes
         if not attributes:
             return self._last_convention(span)
+        if (own := self._by_own_scope.get(span.scope)) is not None:
+            return own
         lacks = attributes.keys().isdisjoint
         if not lacks(self._by_attribute):
             return _first_marked(span, self._by_attribute)

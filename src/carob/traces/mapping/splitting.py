@@ -7,9 +7,13 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from carob.traces.mapping.roles import RoleSpan
+from carob.traces.mapping.turn_spans import find_front
 from carob.traces.messages.message import last_answer
+from carob.traces.messages.printed import is_printed_object
 
 _OWNERS = ("agent", "workflow")
+_SHORTEST_QUOTE = 12
+"""Characters from which a text within another one is a quotation."""
 
 
 def split_turns(role_spans: list[RoleSpan]) -> Iterator[list[RoleSpan]]:
@@ -18,6 +22,8 @@ def split_turns(role_spans: list[RoleSpan]) -> Iterator[list[RoleSpan]]:
     A new turn begins where an agent starts after the last one had ended and receives another user
     message, with nothing above the two that would make them steps of one run. Without agents, or
     within a workflow, it begins where a model call repeats the last answer and continues from it.
+    Without anything around them, it also begins where a model call receives another question and
+    nothing of what was said before.
     """
     owners = [
         role_span
@@ -32,8 +38,10 @@ def split_turns(role_spans: list[RoleSpan]) -> Iterator[list[RoleSpan]]:
         starts = _find_run_starts(owners[0], role_spans)
         if starts:  # the workflow around all turns belongs to none of them
             role_spans = [role_span for role_span in role_spans if role_span is not owners[0]]
-    else:
+    elif find_front(role_spans) is not None:
         starts = _find_model_starts(role_spans)
+    else:
+        starts = _find_model_starts(role_spans, alone=True)
     if starts:
         yield from _cut(role_spans, starts)
     else:
@@ -95,19 +103,70 @@ def _find_run_starts(workflow: RoleSpan, role_spans: list[RoleSpan]) -> list[Rol
     return starts
 
 
-def _find_model_starts(role_spans: list[RoleSpan]) -> list[RoleSpan]:
-    """The model calls that repeat the last answer and add a user message."""
+def _find_model_starts(role_spans: list[RoleSpan], *, alone: bool = False) -> list[RoleSpan]:
+    """The model calls that repeat the last answer and add a user message.
+
+    With `alone`, nothing says that the calls are steps of one run. Then calls that have nothing
+    to do with those before them begin a turn as well.
+    """
     models = _outer_models(role_spans)
+    if len(models) < 2:
+        return []
     starts: list[RoleSpan] = []
     answer: str | None = None
-    for model in models if len(models) > 1 else ():
-        if answer and _continues(model, answer):
+    exchange = _Exchange()
+    for model in models:
+        if (answer and _continues(model, answer)) or (alone and exchange.is_unrelated(model)):
             starts.append(model)
+            exchange = _Exchange()
         output = model.output_messages()
         if output is not None:  # a second recorder beside the first may record no messages
             has_calls = any(message.calls for message in output[1])
             answer = None if has_calls else last_answer(output[1])
+        if alone:
+            exchange.add(model, answer)
     return starts
+
+
+class _Exchange:
+    """What was said in a turn so far."""
+
+    def __init__(self) -> None:
+        self.user: str | None = None
+        self.texts: set[str] = set()
+
+    def add(self, model: RoleSpan, answer: str | None) -> None:
+        user = _asked_text(model)
+        if user is not None:
+            self.user = self.user or user
+            self.texts.add(user)
+        if answer:
+            self.texts.add(answer)
+
+    def is_unrelated(self, model: RoleSpan) -> bool:
+        """Whether a model call received another question and none of these texts, which a title,
+        a summary or the next step of a chain would contain."""
+        user = _asked_text(model) if self.user is not None else None
+        if user is None or user == self.user:
+            return False
+        received = model.input_messages()
+        texts = {message.text for message in (received[1] if received else ()) if message.text}
+        texts.add(user)
+        return not any(_is_within(text, other) for text in texts for other in self.texts)
+
+
+def _asked_text(model: RoleSpan) -> str | None:
+    text = model.convention.user_text(model.span)
+    return None if text is None or is_printed_object(text[1]) else text[1]
+
+
+def _is_within(text: str, other: str) -> bool:
+    """Whether one of two texts contains the other; short ones must be equal, because a question
+    may contain `yes` or `4` by chance."""
+    if text == other:
+        return True
+    shorter, longer = sorted((text.strip(), other.strip()), key=len)
+    return len(shorter) >= _SHORTEST_QUOTE and shorter in longer
 
 
 def _outer_models(role_spans: list[RoleSpan]) -> list[RoleSpan]:

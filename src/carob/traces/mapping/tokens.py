@@ -18,6 +18,7 @@ from carob.schema import ModelCall, Span, Usage
 from carob.traces.mapping.roles import RoleSpan, covers
 
 NO_USAGE = Usage()
+_COUNTED = Usage(input_tokens=0, output_tokens=0)
 _MAX_COUNTERS = 64
 """Spans that started before another and are compared with it."""
 
@@ -68,16 +69,34 @@ class TokenCount:
         if rest.total_tokens is not None:
             known = _with_total(known)
         self.usage[id(call)] = Usage.total((known, rest))
+        if rest.input_tokens and rest.output_tokens:
+            self._mark_counted(calls)
+
+    def _mark_counted(self, calls: list[RoleSpan]) -> None:
+        """Note that the tokens of the other calls are counted with those of one of them: they do
+        not lack a count, so that the total is known."""
+        for call in calls:
+            if self.usage[id(call)] == NO_USAGE:
+                self.usage[id(call)] = _COUNTED
 
 
 def _counters_above(span: RoleSpan, counters: list[RoleSpan]) -> list[RoleSpan]:
     """The spans around a span that may count its tokens, the nearest first."""
     above: list[RoleSpan] = []
     outer = span.context.counter or _counter_beside(span, counters)
-    while outer is not None and outer not in above:
-        above.append(outer)
+    passed: list[RoleSpan] = []
+    while outer is not None and outer not in passed:
+        passed.append(outer)
+        if not _leaves_out(outer, span):
+            above.append(outer)
         outer = outer.context.counter or _counter_beside(outer, counters)
     return above
+
+
+def _leaves_out(counter: RoleSpan, span: RoleSpan) -> bool:
+    """Whether a span works for another agent than the only one whose tokens are counted."""
+    is_other = counter.context.agent is not span.context.agent
+    return is_other and counter.convention.counts_own_calls(counter.span)
 
 
 def _counter_beside(span: RoleSpan, counters: list[RoleSpan]) -> RoleSpan | None:

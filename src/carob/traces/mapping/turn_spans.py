@@ -103,7 +103,7 @@ def group_by_role(role_spans: list[RoleSpan]) -> TurnSpans:
         else:
             owners.append(role_span)
     turn.owner = owners[0] if owners else None
-    turn.front = _find_front(role_spans)
+    turn.front = find_front(role_spans)
     turn.models = [
         _model_spans(spans, turn) for key, spans in groups.items() if key == id(spans[0])
     ]
@@ -119,8 +119,8 @@ def group_by_role(role_spans: list[RoleSpan]) -> TurnSpans:
     return turn
 
 
-def _find_front(role_spans: list[RoleSpan]) -> RoleSpan | None:
-    """The root, if it is a step that received the user's text: the prompts of routers and the
+def find_front(role_spans: list[RoleSpan]) -> RoleSpan | None:
+    """Return the root, if it is a step that received the user's text: the prompts of routers and the
     arguments of handoffs below it are not what the user wrote."""
     first = role_spans[0]
     if first.role != "chain" or role_spans[-1].context.root is not first.span:

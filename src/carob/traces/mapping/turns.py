@@ -55,7 +55,12 @@ def _is_overwritten(tool: RoleSpan) -> bool:
     model = tool.context.inner_model
     if model is None or not model.is_leaf or (received := model.input_messages()) is None:
         return False
-    return bool(received[1]) and bool(received[1][-1].results)
+    if not received[1] or not received[1][-1].results:
+        return False
+    called = tool.convention.tool(tool.span)
+    output = model.output_messages()
+    requested = [call for message in (output[1] if output else ()) for call in message.calls]
+    return not any(called.id in (None, call.id) and called.name == call.name for call in requested)
 
 
 def _times(turn: TurnSpans) -> tuple[int | None, int | None]:
@@ -111,13 +116,25 @@ def _find_response(turn: TurnSpans) -> tuple[str, str] | None:
     """The response and its source: of the outermost span that has it, else of the last model call
     that does not work for a tool. An empty response counts only if there is no other."""
     empty = None
-    for role_span in _outer_spans(turn, turn.last_agent):
+    for role_span in _outer_spans(turn, _answering_agent(turn)):
         text = role_span.convention.response_text(role_span.span)
         if text is not None and text[1] and not is_printed_object(text[1]):
             return text
         empty = empty or text
     text = _model_response(turn)
     return text if text and text[1] else _raw_response(turn) or text or empty
+
+
+def _answering_agent(turn: TurnSpans) -> RoleSpan | None:
+    """The agent that ends last, unless model calls are recorded and none of them is within it:
+    then it is a step that only has the word `agent` in its name, such as a router's."""
+    agent = turn.last_agent
+    if agent is None or turn.front is None or not turn.models:
+        return agent
+    for model in turn.models:
+        if model.outer.context.agent is agent or covers(agent.span, model.outer.span.start):
+            return agent
+    return None
 
 
 def _model_response(turn: TurnSpans) -> tuple[str, str] | None:
@@ -175,7 +192,9 @@ def _agent_names(turn: TurnSpans) -> tuple[str, ...]:
     steps = [(agent.span.start or 0, 0, agent.name, agent.span.end) for agent in agents]
     steps += [(model.outer.span.start or 0, 1, model.agent, None) for model in turn.models]
     # A model call shows that its agent acts again after another one. It does not while the agent
-    # that started last is still running: then the two overlap.
+    # that started last is still running: then the two overlap. That does not hold for agents that
+    # only their model calls name.
+    spans = {agent.name for agent in agents}
     names: list[str] = []
     last_end = 0
     for start, kind, name, end in sorted(steps, key=lambda step: step[:2]):
@@ -183,7 +202,7 @@ def _agent_names(turn: TurnSpans) -> tuple[str, ...]:
             continue
         if kind == 0:
             last_end = end or 0
-        elif start < last_end:
+        elif start < last_end and name in spans:
             continue
         names.append(name)
     return tuple(names)
@@ -261,6 +280,8 @@ def _model_call(model: ModelSpans, leaf: RoleSpan, usage: Usage) -> ModelCall:
             name = name or outer.convention.model_name(outer.span)
             provider = provider or outer.convention.provider_name(outer.span)
             finish = finish or outer.convention.finish_reason(outer.span)
+    if name is None and (counter := leaf.context.counter) is not None and counter.role == "chain":
+        name = counter.convention.model_name(counter.span)
     if finish is None:
         for message in model.messages:
             finish = finish or message.finish

@@ -181,8 +181,8 @@ def invocation_turn(invocation: Json) -> Turn:
     elif final != builder.last_answer:
         builder.add_answer("", final)
     turn = _add_times(next(iter(builder.turns()), Turn(tool_calls=())), fields)
-    if final is None and fields:  # an evaluation records every response: it was empty
-        turn = msgspec.structs.replace(turn, response="")
+    if final is None and fields:  # an evaluation records every response and call: there was none
+        turn = msgspec.structs.replace(turn, response="", tool_calls=turn.tool_calls or ())
     app = fold_keys(as_object(fields.get("appdetails"))).get("agentdetails")
     return msgspec.structs.replace(turn, app=app) if isinstance(app, dict) else turn
 

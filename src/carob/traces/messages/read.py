@@ -80,6 +80,7 @@ _OUTPUT_WRAPPERS = (
     "text",
     "value",
     "data",
+    "kwargs",
 )
 
 

@@ -30,12 +30,20 @@ class _OpenTurn:
     error: str | None = None
     unanswered: bool = False
     calls_recorded: bool = True
+    spoken: bool = False
+    """Whether there is a message of an agent, even if it is empty."""
     times: list[int] = field(default_factory=list[int])
 
     @property
     def has_content(self) -> bool:
         said = self.user is not None
         return bool(said or self.answers or self.calls or self.results or self.error)
+
+    @property
+    def has_all_calls(self) -> bool:
+        """Whether there are no other calls. Without anything of an agent, nothing is known."""
+        has_agent = self.spoken or self.answers or self.results or self.error
+        return bool(self.calls or (self.calls_recorded and has_agent))
 
 
 class TurnBuilder:
@@ -60,6 +68,7 @@ class TurnBuilder:
                 self.add_user_text(message.text)
         elif message.role == "assistant":
             self.add_agent(agent)
+            self._turn.spoken = True
             if message.text:
                 self.add_answer(agent or "", message.text)
             for call in message.calls:
@@ -159,7 +168,7 @@ class TurnBuilder:
             user=turn.user,
             response=final.text if final else None,
             messages=tuple(turn.answers[:-1] if final else turn.answers),
-            tool_calls=tuple(turn.calls) if turn.calls or turn.calls_recorded else None,
+            tool_calls=tuple(turn.calls) if turn.has_all_calls else None,
             tool_results=tuple(turn.results),
             agents=tuple(turn.agents),
             model_calls=tuple(turn.model_calls),
