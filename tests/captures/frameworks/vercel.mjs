@@ -12,6 +12,10 @@ const openai = createOpenAI({ baseURL: support.API, apiKey: "test" });
 const isChat = support.RECORDER.endsWith("-chat");
 
 async function startRecorder() {
+  if (ai.registerTelemetry) {
+    const { OpenTelemetry } = await import("@ai-sdk/otel"); // from v7 on
+    ai.registerTelemetry(new OpenTelemetry());
+  }
   if (!support.RECORDER.startsWith("openinference")) return support.tracerProvider();
   // Its ES modules do not load in Node 20.
   const require = createRequire(import.meta.url);

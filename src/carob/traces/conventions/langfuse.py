@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import ClassVar
+
+import msgspec
 
 from carob.schema import Json, Span, Usage
 from carob.traces.conventions.genai import GenAi
@@ -13,12 +16,13 @@ from carob.traces.mapping.convention import (
     SpanRole,
     first_integer,
     graph_node,
+    is_graph_in_tool,
     messages_in,
 )
 from carob.traces.mapping.tool_spans import ToolOutput, ToolSpan
 from carob.traces.messages.message import last_user
 from carob.traces.messages.usage import include_cached
-from carob.traces.shape import decode_json
+from carob.traces.shape import decode_json, text_or_none
 
 _CACHED = (
     "input_cached_tokens",
@@ -37,7 +41,10 @@ _META = "langfuse.observation.metadata."
 _AGENT = f"{_META}lc_agent_name"
 """The agent that LangChain says a span works for."""
 _KIND = "langfuse.observation.type"
+_INPUT = "langfuse.observation.input"
 _OUTPUT = "langfuse.observation.output"
+_LEVEL = "langfuse.observation.level"
+_STATUS_MESSAGE = "langfuse.observation.status_message"
 _TRACE_INPUT = "langfuse.trace.input"
 _EVENT_NAME = re.compile(
     r"tool\.(?:.+\.)?(?P<tool>[^.]+)\.(?P<phase>start|update|retry|success|error|finish)"
@@ -83,6 +90,21 @@ class Langfuse(Convention):
     tool_args: ClassVar = ("langfuse.observation.input", *GenAi.tool_args)
     tool_results: ClassVar = ("langfuse.observation.output", *GenAi.tool_results)
 
+    def regroup(self, spans: Sequence[Span]) -> Sequence[Span] | None:
+        """Turn the level of observations into a status: the SDK for JavaScript sets none."""
+        if not any(map(_has_failed_silently, spans)):
+            return None
+        return [
+            msgspec.structs.replace(
+                span,
+                status="error",
+                status_message=text_or_none(span.attributes.get(_STATUS_MESSAGE)),
+            )
+            if _has_failed_silently(span)
+            else span
+            for span in spans
+        ]
+
     def role(self, span: Span) -> SpanRole | None:
         """Decide by the type of the observation."""
         kind = span.attributes.get(_KIND)
@@ -95,7 +117,7 @@ class Langfuse(Convention):
             return "chain"
         if role == "chain" and _is_tool_message(span.attributes.get(_OUTPUT)):
             return "tool"
-        if role == "chain" and decode_json(span.attributes.get(_AGENT)) == span.name:
+        if role == "chain" and _is_agent(span):
             return "agent"
         return _GENAI.role_without_operation(span) or role if role == "chain" else role
 
@@ -118,7 +140,7 @@ class Langfuse(Convention):
     def tool(self, span: Span) -> ToolSpan:
         """Return the call; its failure is the level of the observation."""
         tool = super().tool(span)
-        if span.attributes.get("langfuse.observation.level") == "ERROR":
+        if span.attributes.get(_LEVEL) == "ERROR":
             tool.output = tool.output or ToolOutput(span.status_message)
             tool.output.failed = True
         return tool
@@ -146,6 +168,19 @@ class Langfuse(Convention):
             total_tokens=first_integer(usage, ("total", "total_tokens")),
         )
         return include_cached(counted, beside=any(key in usage for key in _ANTHROPIC))
+
+
+def _has_failed_silently(span: Span) -> bool:
+    return span.status != "error" and span.attributes.get(_LEVEL) == "ERROR"
+
+
+def _is_agent(span: Span) -> bool:
+    """Whether it is an agent of LangChain, which has the type of any span."""
+    attributes = span.attributes
+    if decode_json(attributes.get(_AGENT)) == span.name:
+        return True
+    node = attributes.get(f"{_META}langgraph_node")
+    return is_graph_in_tool(span.name, node, attributes.get(_INPUT), attributes.get(_OUTPUT))
 
 
 def _is_step_of_graph(span: Span) -> bool:

@@ -29,6 +29,7 @@ from carob.traces.mapping.convention import (
     TokenKeys,
     first_text,
     graph_node,
+    is_graph_in_tool,
     messages_in,
     messages_under,
 )
@@ -179,7 +180,7 @@ class OpenInference(Convention):
             attribute = None
         if attribute is None and _is_openai_trace(span):
             return None
-        if attribute is None and _is_named(span):
+        if attribute is None and (_is_named(span) or _is_agent_in_tool(span)):
             return span.name
         for prefix in _ADK_AGENTS if attribute is None else ():
             if span.name.startswith(prefix):
@@ -270,7 +271,7 @@ def _chain_role(span: Span) -> SpanRole:
         return "workflow" if span.name.endswith(("kickoff", "kickoff_async")) else "chain"
     if _is_haystack(span) or (span.parent_id is None and span.name.endswith(".forward")):
         return "workflow"
-    if _is_named(span):
+    if _is_named(span) or _is_agent_in_tool(span):
         return "agent"
     return "workflow" if span.parent_id is None and _is_graph(span) else "chain"
 
@@ -310,6 +311,12 @@ def _is_named(span: Span) -> bool:
     if isinstance(metadata, str) and "lc_agent_name" not in metadata:
         return False
     return _metadata(span).get("lc_agent_name") == span.name
+
+
+def _is_agent_in_tool(span: Span) -> bool:
+    attributes = span.attributes
+    sides = attributes.get("input.value"), attributes.get("output.value")
+    return is_graph_in_tool(span.name, _metadata(span).get("langgraph_node"), *sides)
 
 
 def _is_step_of_graph(span: Span) -> bool:

@@ -420,6 +420,16 @@ def graph_node(namespace: Json) -> str | None:
     return parts[-2].strip('"').split(":", 1)[0] or None if len(parts) > 1 else None
 
 
+def is_graph_in_tool(name: str, node: Json, received: Json, returned: Json) -> bool:
+    """Whether a step of LangGraph is an agent that a tool runs: in JavaScript, such a graph has the
+    metadata of the agent around it, and only its name is its own."""
+    if node != "tools" or name in (node, "LangGraph"):
+        return False
+    return all(
+        isinstance(text, str) and text.startswith('{"messages":') for text in (received, returned)
+    )
+
+
 def first_text(attributes: dict[str, Json], keys: tuple[str, ...]) -> str | None:
     """Return the first of several attributes that is a text and not empty."""
     for key in keys:
