@@ -20,7 +20,6 @@ NOT_READ_YET = {
     "crewai-openllmetry-*": "calls and results: within a printed object; tokens of a second run",
     "google-adk-openinference-*": "tokens: a span keeps its last request; a gap says so",
     "haystack-openinference-*[ls]": "cached and reasoning tokens: within a printed object",
-    "langgraph-*-approval": "turns: the run after the approval is a trace of its own",
 }
 """What Carob does not read as it happened yet, by recording: the field and the reason. Strict: an
 entry of which a recording is read right must be changed."""

@@ -20,7 +20,8 @@ from carob.store.inbox import (
     session_payloads,
 )
 from carob.traces.containers.container import LogRecord
-from carob.traces.mapping.traces import merge_sessions, to_traces
+from carob.traces.mapping.sessions import merge_sessions
+from carob.traces.mapping.traces import to_traces
 from carob.traces.reading.assemble import assemble
 
 _SHOWN = 200

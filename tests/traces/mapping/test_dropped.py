@@ -124,8 +124,6 @@ def wrong_values(full: Trace, found: Trace, *, loses_span: bool) -> Iterator[str
         yield f"{len(found.turns)} turns are fewer than {len(full.turns)}"
     if "usage" not in found.gaps:
         yield from wrong_tokens(found, full, loses_span=loses_span)
-    if found.conversation not in (None, full.conversation):
-        yield f"conversation: {found.conversation}"
 
 
 def wrong_steps(turn: Turn, true_turn: Turn) -> Iterator[str]:

@@ -8,7 +8,8 @@ import msgspec
 import pytest
 
 from carob.schema import Json, Span, SpanEvent, Trace, Turn, Usage
-from carob.traces.mapping.traces import merge_sessions, to_traces
+from carob.traces.mapping.sessions import merge_sessions
+from carob.traces.mapping.traces import to_traces
 
 
 def span(key: str, parent: str | None, start: int, end: int, **attributes: Json) -> Span:

@@ -38,6 +38,11 @@ _OUTPUT_DETAILS = ("output_tokens_details", "completion_tokens_details")
 _ADK_RUN = "agent_run ["
 """How ADK names a span to which it gives no attributes."""
 _META = "langfuse.observation.metadata."
+_THREADS = (
+    f"{_META}langfuse_session_id",
+    f"{_META}thread_id",
+    "langfuse.trace.metadata.thread_id",
+)
 _AGENT = f"{_META}lc_agent_name"
 """The agent that LangChain says a span works for."""
 _KIND = "langfuse.observation.type"
@@ -152,6 +157,13 @@ class Langfuse(Convention):
             if source.key == _TRACE_INPUT and (text := last_user(source.read(span) or [])):
                 return source.key, text
         return super().user_text(span)
+
+    def conversation_id(self, span: Span) -> str | None:
+        """Return the session, else LangGraph's thread in the metadata."""
+        if session := super().conversation_id(span):
+            return session
+        threads = (decode_json(span.attributes.get(key)) for key in _THREADS)
+        return next((thread for thread in threads if isinstance(thread, str) and thread), None)
 
     def usage(self, span: Span) -> Usage:
         """Return the usage details, under Langfuse's names or the provider's."""

@@ -7,6 +7,7 @@ counted by the generation or by the inference, and only a step's output has the 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import ClassVar
 
@@ -45,6 +46,9 @@ _ROLES: dict[Json, SpanRole] = {
     "workflow_run": "workflow",
     "workflow_step": "chain",
 }
+_SUMMARY = re.compile(r"(?:\[tool(?:-result)?: [^\]]*\]\s*)+")
+_TOO_DEEP = "[MaxDepth]"
+"""What stands for values that are nested too deeply."""
 _NAMES: tuple[tuple[str, str], ...] = (
     ("agent.", "agent_run"),
     ("chat ", "model_generation"),
@@ -73,6 +77,24 @@ def _read_output(span: Span, key: str) -> list[Message] | None:
     return [message]
 
 
+def _hide_summaries(messages: list[Message]) -> list[Message]:
+    """Drop what stands for a call or a result in the input of a step, such as `[tool: search]`."""
+    for message in messages:
+        if message.role == "tool" and any(_is_summary(result.value) for result in message.results):
+            message.results, message.hidden = [], True
+        if message.role == "assistant" and (_is_summary(message.text) or _has_cut_call(message)):
+            message.text, message.calls, message.hidden = None, [], True
+    return messages
+
+
+def _is_summary(value: Json) -> bool:
+    return isinstance(value, str) and _SUMMARY.fullmatch(value) is not None
+
+
+def _has_cut_call(message: Message) -> bool:
+    return any(call.name == _TOO_DEEP for call in message.calls)
+
+
 def _output(key: str) -> MessageSource:
     return MessageSource(key, lambda span: _read_output(span, key), None, (key,))
 
@@ -85,7 +107,7 @@ def _input(key: str) -> MessageSource:
         if request is None:
             return None
         body = request.get("body") if isinstance(request, dict) else None
-        return read_messages(request if body is None else body, "user")
+        return _hide_summaries(read_messages(request if body is None else body, "user"))
 
     return MessageSource(key, read, None, (key,))
 

@@ -414,10 +414,12 @@ class Convention:
 def graph_node(namespace: Json) -> str | None:
     """Return the node that contains a step, from LangGraph's `writer:<id>|model:<id>`.
 
-    A graph within a graph is an agent of a team; a step of the outer graph has a single part.
+    A graph within a graph is an agent of a team; a step of the outer graph has a single part. The
+    node `tools` of LangChain's agents is none: what it contains is called by a tool.
     """
     parts = namespace.split("|") if isinstance(namespace, str) else []
-    return parts[-2].strip('"').split(":", 1)[0] or None if len(parts) > 1 else None
+    node = parts[-2].strip('"').split(":", 1)[0] if len(parts) > 1 else None
+    return None if node == "tools" else node or None
 
 
 def is_graph_in_tool(name: str, node: Json, received: Json, returned: Json) -> bool:

@@ -1,10 +1,8 @@
-"""Build a `Trace` from the spans of one trace id, and sessions from traces."""
+"""Build a `Trace` from the spans of one trace id."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-
-import msgspec
+from collections.abc import Sequence
 
 from carob.schema import Json, Span, Trace
 from carob.traces.mapping.convention import Convention, first_text
@@ -98,45 +96,3 @@ def _case(root: Span, role_spans: list[RoleSpan]) -> str | None:
         ):
             return case
     return None
-
-
-def merge_sessions(traces: Iterable[Trace]) -> Iterator[Trace]:
-    """Merge the traces of each conversation into one, its turns in order of time.
-
-    Traces without a conversation stay as they are.
-    """
-    groups: dict[tuple[str, str], list[Trace]] = {}
-    for trace in traces:
-        # The kind is part of the key: a conversation may have the id of another trace.
-        key = ("c", trace.conversation) if trace.conversation else ("t", trace.id)
-        groups.setdefault(key, []).append(trace)
-    for (kind, name), group in groups.items():
-        yield _merge_traces(name, group) if kind == "c" else _merge_traces(group[0].id, group)
-
-
-def _merge_traces(session_id: str, group: list[Trace]) -> Trace:
-    # The id decides between equal starts, so that the order of the files plays no part.
-    ordered = sorted(group, key=lambda trace: (_start(trace), trace.id))
-    first, last = ordered[0], ordered[-1]
-    sources: dict[str, str] = {}
-    gaps: dict[str, str] = {}
-    for trace in reversed(ordered):
-        sources.update(trace.sources)
-        gaps.update(trace.gaps)
-    missing = find_missing_tokens([call for trace in ordered for call in trace.model_calls])
-    if missing is not None:
-        gaps["usage"] = missing
-    return msgspec.structs.replace(
-        first,
-        id=session_id,
-        turns=tuple(turn for trace in ordered for turn in trace.turns),
-        case=next((trace.case for trace in ordered if trace.case), None),
-        state=last.state if last.state is not None else first.state,
-        sources=sources,
-        gaps=gaps,
-        spans=tuple(span for trace in ordered for span in trace.spans),
-    )
-
-
-def _start(trace: Trace) -> int:
-    return next((turn.start for turn in trace.turns if turn.start is not None), 0)

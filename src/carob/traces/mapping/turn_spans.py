@@ -38,7 +38,7 @@ class TurnSpans(msgspec.Struct, eq=False, gc=False):
     owners: list[RoleSpan] = []
     """Agents and workflows."""
     owner: RoleSpan | None = None
-    """The earliest owner."""
+    """The earliest owner, not counting agents that are used as tools."""
     models: list[ModelSpans] = []
     tools: list[RoleSpan] = []
     chains: list[RoleSpan] = []
@@ -55,9 +55,9 @@ class TurnSpans(msgspec.Struct, eq=False, gc=False):
 
     @property
     def first_agent(self) -> RoleSpan | None:
-        """The earliest agent, not counting workflows."""
+        """The earliest agent, not counting workflows and agents that are used as tools."""
         for owner in self.owners:
-            if owner.role == "agent":
+            if owner.role == "agent" and (owner is self.owner or not owner.context.outer_tool):
                 return owner
         return None
 
@@ -102,7 +102,7 @@ def group_by_role(role_spans: list[RoleSpan]) -> TurnSpans:
             turn.retrievers.append(role_span)
         else:
             owners.append(role_span)
-    turn.owner = owners[0] if owners else None
+    turn.owner = _find_owner(role_spans, owners)
     turn.front = find_front(role_spans)
     turn.models = [
         _model_spans(spans, turn) for key, spans in groups.items() if key == id(spans[0])
@@ -113,10 +113,20 @@ def group_by_role(role_spans: list[RoleSpan]) -> TurnSpans:
         if role_span.convention.counts_tokens
         and not (role_span.role == "model" and role_span.is_leaf)
     ]
-    if not turn.owners:
+    if turn.owner is None:
         roots = {id(root): root for role_span in role_spans if (root := role_span.context.root)}
         turn.roots = list(roots.values())
     return turn
+
+
+def _find_owner(role_spans: list[RoleSpan], owners: list[RoleSpan]) -> RoleSpan | None:
+    """The earliest owner. An agent within a tool is none if model calls are recorded beside the
+    tool: then the span of the agent that uses it is missing."""
+    for owner in owners:
+        if owner.context.outer_tool is None:
+            return owner
+    is_used = any(span.role == "model" and not span.context.outer_tool for span in role_spans)
+    return None if is_used or not owners else owners[0]
 
 
 def find_front(role_spans: list[RoleSpan]) -> RoleSpan | None:
@@ -170,14 +180,15 @@ def agent_of(role_span: RoleSpan, turn: TurnSpans) -> str | None:
     context = role_span.context
     if name := role_span.stated_agent or _inner_worker(role_span) or context.agent_name:
         return name
-    if context.tool is not None:
+    if context.outer_tool is not None:
         return None
     agent = _last_running(role_span, [owner for owner in turn.owners if owner.role == "agent"])
     if agent is None:
         return workflow_name(turn)
     tool = _last_running(role_span, turn.tools)
+    is_beside = tool is not None and tool.span.parent_id == role_span.span.parent_id
     is_in_tool = tool is not None and (tool.span.start or 0) > (agent.span.start or 0)
-    return None if is_in_tool and role_span.role == "model" else agent.name
+    return None if is_in_tool and not is_beside else agent.name
 
 
 def _inner_worker(role_span: RoleSpan) -> str | None:

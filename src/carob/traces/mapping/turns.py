@@ -86,7 +86,9 @@ def _find_user_text(turn: TurnSpans) -> tuple[str, str] | None:
     """The user's text and its source: of the outermost span that has it, else of the first model
     call, else of the run's messages, else of the first step."""
     outer = _outer_spans(turn, turn.first_agent)
-    for role_spans in (outer, turn.models[0].spans) if turn.models else (outer,):
+    models = [model for model in turn.models if model.outer.context.outer_tool is None]
+    first = next(iter(models or turn.models), None)
+    for role_spans in (outer, first.spans) if first else (outer,):
         for role_span in role_spans:
             text = role_span.convention.user_text(role_span.span)
             if text is not None and not is_printed_object(text[1]):

@@ -12,7 +12,7 @@ import msgspec
 
 from carob.files.spool import PickleCodec, Spool, SpooledSequence
 from carob.schema import Json, Trace
-from carob.traces.mapping.traces import merge_sessions
+from carob.traces.mapping.sessions import merge_sessions
 from carob.traces.reading.collect import Collection
 from carob.traces.reading.spill import SpillReader, TraceSlot
 from carob.traces.reading.trace_table import CollectedTrace, TraceTable

@@ -1,0 +1,99 @@
+"""Merge the traces of a conversation into one session."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+
+import msgspec
+
+from carob.schema import Trace, Turn
+from carob.traces.mapping.tokens import find_missing_tokens
+
+
+def merge_sessions(traces: Iterable[Trace]) -> Iterator[Trace]:
+    """Merge the traces of each conversation into one, its turns in order of time.
+
+    Traces without a conversation stay as they are.
+    """
+    groups: dict[tuple[str, str], list[Trace]] = {}
+    for trace in traces:
+        # The kind is part of the key: a conversation may have the id of another trace.
+        key = ("c", trace.conversation) if trace.conversation else ("t", trace.id)
+        groups.setdefault(key, []).append(trace)
+    for (kind, name), group in groups.items():
+        yield _merge_traces(name, group) if kind == "c" else _merge_traces(group[0].id, group)
+
+
+def _merge_traces(session_id: str, group: list[Trace]) -> Trace:
+    # The id decides between equal starts, so that the order of the files plays no part.
+    ordered = sorted(group, key=lambda trace: (_start(trace), trace.id))
+    first, last = ordered[0], ordered[-1]
+    sources: dict[str, str] = {}
+    gaps: dict[str, str] = {}
+    for trace in reversed(ordered):
+        sources.update(trace.sources)
+        gaps.update(trace.gaps)
+    missing = find_missing_tokens([call for trace in ordered for call in trace.model_calls])
+    if missing is not None:
+        gaps["usage"] = missing
+    all_turns = [turn for trace in ordered for turn in trace.turns]
+    turns = _join_resumed(all_turns)
+    if len(turns) < len(all_turns) and all(_is_finished(turn) for turn in turns):
+        gaps.pop("response", None)
+    return msgspec.structs.replace(
+        first,
+        id=session_id,
+        turns=tuple(turns),
+        case=next((trace.case for trace in ordered if trace.case), None),
+        state=last.state if last.state is not None else first.state,
+        sources=sources,
+        gaps=gaps,
+        spans=tuple(span for trace in ordered for span in trace.spans),
+    )
+
+
+def _start(trace: Trace) -> int:
+    return next((turn.start for turn in trace.turns if turn.start is not None), 0)
+
+
+def _is_finished(turn: Turn) -> bool:
+    return turn.response is not None or turn.error is not None
+
+
+# An agent that asks a person to approve a tool call stops there, and what happens after the
+# approval is a run of its own. It is no new turn: the user wrote nothing, and was not answered yet.
+def _join_resumed(turns: list[Turn]) -> list[Turn]:
+    joined: list[Turn] = []
+    for turn in turns:
+        if joined and _resumes(joined[-1], turn):
+            joined[-1] = _join(joined[-1], turn)
+        else:
+            joined.append(turn)
+    return joined
+
+
+def _resumes(before: Turn, turn: Turn) -> bool:
+    """Whether a turn goes on with a call that the one before left without a result."""
+    if _is_finished(before) or turn.user not in (None, before.user):
+        return False
+    answered = {result.id for result in before.tool_results}
+    waiting = {call.id for call in before.tool_calls or ()} - answered - {None}
+    return any(call.id in waiting for call in turn.tool_calls or ())
+
+
+def _join(before: Turn, turn: Turn) -> Turn:
+    later = {call.id: call for call in turn.tool_calls or () if call.id is not None}
+    calls = [later.pop(call.id, call) for call in before.tool_calls or ()]
+    ids = {call.id for call in calls}
+    calls += [call for call in turn.tool_calls or () if call.id is None or call.id not in ids]
+    return msgspec.structs.replace(
+        turn,
+        user=before.user,
+        tool_calls=tuple(calls),
+        tool_results=(*before.tool_results, *turn.tool_results),
+        messages=(*before.messages, *turn.messages),
+        agents=tuple(name for name, _ in groupby((*before.agents, *turn.agents))),
+        model_calls=(*before.model_calls, *turn.model_calls),
+        start=before.start,
+    )
