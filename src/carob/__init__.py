@@ -49,7 +49,7 @@ if TYPE_CHECKING:  # `X as X` marks a name as exported
     from carob.traces.containers.container import Container as Container
     from carob.traces.mapping.convention import Convention as Convention
     from carob.traces.mapping.convention import SpanMarks as SpanMarks
-    from carob.traces.mapping.convention import text_in as text_in
+    from carob.traces.mapping.sources import text_in as text_in
 
 _NAMES = {
     "CarobError": "carob.errors:CarobError",
@@ -93,7 +93,7 @@ _NAMES = {
     "score": "carob.api.testing:score",
     "subset": "carob.api.datasets:subset",
     "summarise": "carob.api.datasets:summarise",
-    "text_in": "carob.traces.mapping.convention:text_in",
+    "text_in": "carob.traces.mapping.sources:text_in",
     "validate": "carob.api.datasets:validate",
 }
 """The public names: nouns, protocols for plugin authors, and use-cases."""

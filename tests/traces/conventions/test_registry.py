@@ -18,7 +18,8 @@ from carob.traces.mapping.traces import to_traces
 from carob.traces.read import open_traces
 
 SHOP = """
-from carob.traces.mapping.convention import Convention, SpanMarks, messages_in
+from carob.traces.mapping.convention import Convention, SpanMarks
+from carob.traces.mapping.sources import messages_in
 
 class Shop(Convention):
     name = "shop"

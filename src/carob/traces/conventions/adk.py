@@ -9,7 +9,8 @@ import msgspec
 
 from carob.schema import Json, Span, Usage
 from carob.traces.conventions.genai import GenAi
-from carob.traces.mapping.convention import LANGFUSE_STORED, MessageSource, SpanMarks, SpanRole
+from carob.traces.mapping.convention import SpanMarks, SpanRole
+from carob.traces.mapping.sources import LANGFUSE_STORED, MessageSource
 from carob.traces.messages.message import Message
 from carob.traces.messages.read import read_messages
 from carob.traces.messages.usage import gemini_usage_of, include_cached

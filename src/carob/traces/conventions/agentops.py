@@ -7,7 +7,8 @@ from typing import ClassVar
 from carob.schema import Json, Span
 from carob.traces.conventions.crewai import RESULT, TASKS
 from carob.traces.conventions.genai import GenAi
-from carob.traces.mapping.convention import SpanMarks, SpanRole, messages_in
+from carob.traces.mapping.convention import SpanMarks, SpanRole
+from carob.traces.mapping.sources import messages_in
 from carob.traces.mapping.tool_spans import ToolSpan
 
 _KIND = "agentops.span.kind"

@@ -6,7 +6,8 @@ from typing import ClassVar
 
 from carob.schema import Json, Span
 from carob.traces.conventions.genai import GenAi
-from carob.traces.mapping.convention import MessageSource, SpanMarks, SpanRole, first_text, text_in
+from carob.traces.mapping.convention import SpanMarks, SpanRole, first_text
+from carob.traces.mapping.sources import MessageSource, text_in
 from carob.traces.messages.message import CallBlock, Message
 from carob.traces.messages.read import read_messages
 from carob.traces.messages.tool_blocks import call_arguments

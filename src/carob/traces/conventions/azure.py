@@ -15,7 +15,8 @@ import msgspec
 
 from carob.schema import Json, Span, SpanEvent
 from carob.traces.conventions.genai import GenAi
-from carob.traces.mapping.convention import MessageSource, SpanMarks, SpanRole
+from carob.traces.mapping.convention import SpanMarks, SpanRole
+from carob.traces.mapping.sources import MessageSource
 from carob.traces.messages import events
 from carob.traces.messages.blocks import read_message
 from carob.traces.messages.message import Message, Role

@@ -6,7 +6,8 @@ from typing import ClassVar
 
 from carob.schema import Json, Span
 from carob.traces.conventions.genai import GenAi
-from carob.traces.mapping.convention import SpanMarks, SpanRole, TokenKeys, text_in
+from carob.traces.mapping.convention import SpanMarks, SpanRole, TokenKeys
+from carob.traces.mapping.sources import text_in
 from carob.traces.mapping.tool_spans import ToolSpan, unwrap_output
 
 _KIND = "span.type"

@@ -5,7 +5,12 @@ from __future__ import annotations
 from typing import ClassVar
 
 from carob.schema import Span
-from carob.traces.mapping.convention import Convention, SpanMarks, SpanRole, TokenKeys
+from carob.traces.mapping.convention import (
+    Convention,
+    SpanMarks,
+    SpanRole,
+    TokenKeys,
+)
 
 _USAGE = "codex.turn.token_usage."
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from carob.schema import Json, Span, Usage
-from carob.traces.mapping.convention import MessageSource, text_in
+from carob.traces.mapping.sources import MessageSource, text_in
 from carob.traces.messages.message import Message
 from carob.traces.messages.read import read_messages
 from carob.traces.messages.usage import usage_of
@@ -65,23 +65,27 @@ def usage(output: Json) -> Usage | None:
     fields = decode_json(output)
     if not isinstance(fields, dict):
         return None
-    counts = fields.get("token_usage")
-    answers = _ANSWER.findall(to_text(fields.get("tasks_output")))
-    return usage_of(counts) if _is_of_one_run(counts, len(answers)) else None
+    counts, tasks = fields.get("token_usage"), fields.get("tasks_output")
+    answers, has_tasks = _ANSWER.findall(to_text(tasks)), bool(tasks)
+    return usage_of(counts) if _is_of_one_run(counts, len(answers), has_tasks) else None
 
 
 def parse_usage(printed: Json, tasks_output: Json) -> Usage | None:
     """Return the token counts of a crew that are printed as a Python literal."""
     counts = parse_literal(printed) if isinstance(printed, str) else None
     answers = _ANSWER.findall(tasks_output) if isinstance(tasks_output, str) else []
-    return usage_of(counts) if _is_of_one_run(counts, len(answers)) else None
+    has_tasks = bool(tasks_output)
+    return usage_of(counts) if _is_of_one_run(counts, len(answers), has_tasks) else None
 
 
-def _is_of_one_run(counts: Json, answers: int) -> bool:
+def _is_of_one_run(counts: Json, answers: int, has_tasks: bool) -> bool:
     """Whether a crew counted only this run. Its agents count from their creation on, so the counts
-    of a second run include the first; the number of requests shows it."""
+    of a second run include the first; the number of requests shows it. Without messages, a single
+    request can only be that of this run."""
     requests = counts.get("successful_requests") if isinstance(counts, dict) else None
-    return not answers or not isinstance(requests, int) or requests == answers
+    if not isinstance(requests, int) or requests == answers:
+        return True
+    return has_tasks and not answers and requests == 1
 
 
 def tool_name(recorded: Json) -> str | None:

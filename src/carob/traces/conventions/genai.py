@@ -6,16 +6,18 @@ from typing import ClassVar
 
 from carob.schema import Span
 from carob.traces.mapping.convention import (
-    LANGFUSE_INPUT,
-    LANGFUSE_OUTPUT,
-    LANGFUSE_STORED,
     Convention,
-    MessageSource,
     SpanMarks,
     SpanRole,
     TokenKeys,
     first_text,
     graph_node,
+)
+from carob.traces.mapping.sources import (
+    LANGFUSE_INPUT,
+    LANGFUSE_OUTPUT,
+    LANGFUSE_STORED,
+    MessageSource,
     messages_in,
     messages_under,
 )

@@ -20,6 +20,7 @@ _LEAVES = "instrument the model client too, so that each model call gets its own
 _SESSION = {
     "adk": "run the agent with a session service, ADK then records the session id",
     "langsmith": "pass thread_id in the run's metadata",
+    "mastra": "pass a thread in the memory options of the agent's call",
     "openai-agents": "pass group_id in the RunConfig",
     "openinference": "wrap the run in using_session(session_id)",
     "openllmetry": "call Traceloop.set_association_properties with a session_id",
@@ -68,6 +69,11 @@ _HINTS: dict[str, _Hint] = {
     "litellm": _Hint(
         "set litellm.turn_off_message_logging = False",
         "set litellm.turn_off_message_logging = False",
+        _LEAVES,
+    ),
+    "mastra": _Hint(
+        "do not set hideInput or hideOutput in the tracing options",
+        "do not set hideInput or hideOutput in the tracing options",
         _LEAVES,
     ),
     "mlflow": _Hint(

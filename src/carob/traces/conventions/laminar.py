@@ -6,7 +6,8 @@ from typing import ClassVar
 
 from carob.schema import Json, Span
 from carob.traces.conventions.genai import GenAi
-from carob.traces.mapping.convention import SpanMarks, SpanRole, messages_in
+from carob.traces.mapping.convention import SpanMarks, SpanRole
+from carob.traces.mapping.sources import messages_in
 
 _KIND = "lmnr.span.type"
 _INPUT, _OUTPUT = "lmnr.span.input", "lmnr.span.output"

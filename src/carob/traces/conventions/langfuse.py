@@ -17,8 +17,8 @@ from carob.traces.mapping.convention import (
     first_integer,
     graph_node,
     is_graph_in_tool,
-    messages_in,
 )
+from carob.traces.mapping.sources import messages_in
 from carob.traces.mapping.tool_spans import ToolOutput, ToolSpan
 from carob.traces.messages.message import last_user
 from carob.traces.messages.usage import include_cached

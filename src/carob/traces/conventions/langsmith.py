@@ -14,8 +14,8 @@ from carob.traces.mapping.convention import (
     SpanRole,
     first_text,
     graph_node,
-    messages_in,
 )
+from carob.traces.mapping.sources import messages_in
 from carob.traces.mapping.tool_spans import ToolSpan
 from carob.traces.messages.usage import usage_of
 from carob.traces.shape import decode_json
@@ -121,7 +121,8 @@ def _drop_empty_output(tool: ToolSpan, span: Span) -> ToolSpan:
     # With inputs and outputs hidden, both are empty objects; a result is in a field of one.
     if tool.output is not None and tool.output.value == {}:
         tool.output = None
-        tool.raw_args = None if tool.args == {} else tool.raw_args
+    if tool.output is None and tool.args == {}:
+        tool.raw_args = None
     return tool
 
 

@@ -18,12 +18,11 @@ from carob.traces.conventions.genai import GenAi
 from carob.traces.conventions.openinference import OpenInference
 from carob.traces.mapping.convention import (
     Convention,
-    MessageSource,
     SpanMarks,
     SpanRole,
     TokenKeys,
-    messages_in,
 )
+from carob.traces.mapping.sources import MessageSource, messages_in
 from carob.traces.messages.blocks import read_message
 from carob.traces.messages.message import Message
 from carob.traces.messages.read import read_messages
@@ -96,7 +95,10 @@ def _has_cut_call(message: Message) -> bool:
 
 
 def _output(key: str) -> MessageSource:
-    return MessageSource(key, lambda span: _read_output(span, key), None, (key,))
+    def read(span: Span) -> list[Message] | None:
+        return _read_output(span, key)
+
+    return MessageSource(key, read, None, (key,))
 
 
 def _input(key: str) -> MessageSource:

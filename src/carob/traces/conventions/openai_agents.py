@@ -9,12 +9,8 @@ from typing import ClassVar
 
 from carob.schema import Json, Span, Usage
 from carob.traces.conventions.genai import GenAi
-from carob.traces.mapping.convention import (
-    Convention,
-    SpanMarks,
-    SpanRole,
-    messages_in,
-)
+from carob.traces.mapping.convention import Convention, SpanMarks, SpanRole
+from carob.traces.mapping.sources import messages_in
 from carob.traces.mapping.tool_spans import ToolSpan
 from carob.traces.messages.usage import usage_of
 from carob.traces.shape import as_object, decode_json, objects_in
@@ -80,8 +76,8 @@ class OpenAiAgents(Convention):
         tool = super().tool(span)
         if tool.raw_args == "":
             tool.raw_args = None
-            if tool.output and tool.output.value == "":
-                tool.output = None
+        if tool.raw_args is None and tool.output and tool.output.value == "":
+            tool.output = None
         error = span.attributes.get("openai_agents.error")
         if error and tool.output:
             tool.output.failed = True

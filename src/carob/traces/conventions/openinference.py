@@ -19,17 +19,19 @@ from carob.schema import Json, Span, Usage
 from carob.traces.conventions import crewai
 from carob.traces.conventions.genai import EVENTS_IN, EVENTS_OUT, GenAi, with_status
 from carob.traces.mapping.convention import (
-    LANGFUSE_INPUT,
-    LANGFUSE_OUTPUT,
-    LANGFUSE_STORED,
     Convention,
-    MessageSource,
     SpanMarks,
     SpanRole,
     TokenKeys,
     first_text,
     graph_node,
     is_graph_in_tool,
+)
+from carob.traces.mapping.sources import (
+    LANGFUSE_INPUT,
+    LANGFUSE_OUTPUT,
+    LANGFUSE_STORED,
+    MessageSource,
     messages_in,
     messages_under,
 )
@@ -47,8 +49,6 @@ _CURRENT_AGENT = re.compile(r"\bcurrent_agent_name='([^']+)'")
 _LONGEST_TAIL = 2_000
 """Characters at the end of a printed event that are searched for its agent."""
 _SMOLAGENTS = ".smolagents"
-_TASK_FRAME = "New task:\n"
-"""What smolagents writes before the user's text."""
 _OUTPUT = messages_under("llm.output_messages", numbered_attributes.OPENINFERENCE)
 _CONTENT = frozenset(("input.value", LANGFUSE_STORED[0]))
 _ADK_AGENTS = ("agent_run [", "invoke_agent ")
@@ -216,13 +216,6 @@ class OpenInference(Convention):
     def inner_agent_name(self, span: Span) -> str | None:
         """Return the span's name: early versions gave OpenAI's agents nothing but a kind."""
         return span.name if _is_bare(span) and span.attributes.get(_KIND) == "AGENT" else None
-
-    def user_text(self, span: Span) -> tuple[str, str] | None:
-        """Return the user's last text, without the frame that smolagents puts around it."""
-        text = super().user_text(span)
-        if text is not None and text[1].startswith(_TASK_FRAME):
-            return text[0], text[1].removeprefix(_TASK_FRAME)
-        return text
 
     def input_sources(self, span: Span) -> tuple[MessageSource, ...]:
         """Return numbered attributes first for models, and the whole value first for agents."""

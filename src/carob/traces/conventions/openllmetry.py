@@ -7,13 +7,8 @@ from typing import ClassVar
 from carob.schema import Json, Span, Usage
 from carob.traces.conventions import crewai
 from carob.traces.conventions.genai import ROLES, GenAi
-from carob.traces.mapping.convention import (
-    MessageSource,
-    SpanMarks,
-    SpanRole,
-    messages_in,
-    text_in,
-)
+from carob.traces.mapping.convention import SpanMarks, SpanRole
+from carob.traces.mapping.sources import MessageSource, messages_in, text_in
 from carob.traces.messages.message import Message
 from carob.traces.messages.read import read_messages
 from carob.traces.shape import decode_json, text_or_none

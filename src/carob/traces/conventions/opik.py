@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import ClassVar
 
 from carob.schema import Json, Span, Usage
-from carob.traces.mapping.convention import Convention, SpanMarks, SpanRole, messages_in
+from carob.traces.mapping.convention import Convention, SpanMarks, SpanRole
+from carob.traces.mapping.sources import messages_in
 from carob.traces.messages.usage import usage_of
 from carob.traces.shape import decode_json
 

@@ -9,7 +9,8 @@ from msgspec import structs
 
 from carob.schema import Json, Span, Usage
 from carob.traces.conventions.genai import GenAi
-from carob.traces.mapping.convention import MessageSource, SpanMarks, SpanRole, messages_in, text_in
+from carob.traces.mapping.convention import SpanMarks, SpanRole
+from carob.traces.mapping.sources import MessageSource, messages_in, text_in
 from carob.traces.messages import events
 from carob.traces.messages.message import Message
 from carob.traces.messages.usage import usage_of

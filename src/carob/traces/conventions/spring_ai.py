@@ -6,7 +6,8 @@ from typing import ClassVar
 
 from carob.schema import Json, Span
 from carob.traces.conventions.genai import GenAi
-from carob.traces.mapping.convention import SpanMarks, SpanRole, text_in
+from carob.traces.mapping.convention import SpanMarks, SpanRole
+from carob.traces.mapping.sources import text_in
 
 _ROLES: dict[Json, SpanRole] = {"chat_client": "workflow", "tool_call": "tool"}
 

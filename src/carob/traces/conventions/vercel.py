@@ -10,14 +10,16 @@ import msgspec
 from carob.schema import Json, Span
 from carob.traces.conventions.genai import GenAi
 from carob.traces.mapping.convention import (
-    LANGFUSE_INPUT,
-    LANGFUSE_OUTPUT,
-    LANGFUSE_STORED,
     Convention,
-    MessageSource,
     SpanMarks,
     SpanRole,
     TokenKeys,
+)
+from carob.traces.mapping.sources import (
+    LANGFUSE_INPUT,
+    LANGFUSE_OUTPUT,
+    LANGFUSE_STORED,
+    MessageSource,
     messages_in,
 )
 from carob.traces.messages.blocks import read_message
@@ -57,9 +59,11 @@ def _either(attributes: dict[str, Json], field: str) -> Json:
 
 
 def _has_copied_error(span: Span) -> bool:
-    if span.status != "error" or "openinference.span.kind" not in span.attributes:
+    if span.status != "error" or "ai.toolCall.name" in span.attributes:
         return False
-    return span.attributes.get("ai.response.finishReason") not in (None, "error")
+    if span.attributes.get("ai.response.finishReason") == "error":
+        return False
+    return not span.attributes.keys().isdisjoint(("ai.response.finishReason", *_ANSWERS))
 
 
 class Vercel(Convention):

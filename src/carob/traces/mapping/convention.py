@@ -7,18 +7,17 @@ framework also writes OTel's attributes, and states what differs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Container, Sequence
 from copy import copy
 from typing import ClassVar, Literal, NamedTuple
 
 from carob.schema import Json, Span, Usage
+from carob.traces.mapping.sources import MessageSource
 from carob.traces.mapping.tool_spans import ToolSpan, unwrap_output
-from carob.traces.messages import numbered_attributes
-from carob.traces.messages.message import Message, Role, asked_text, last_answer
-from carob.traces.messages.read import read_last_message, read_messages
+from carob.traces.messages.message import Message, asked_text, last_answer
 from carob.traces.messages.usage import include_cached
 from carob.traces.messages.withheld import hide_markers, is_withheld, withhold
-from carob.traces.shape import decode_json, to_integer, to_text
+from carob.traces.shape import decode_json, to_integer
 
 SpanRole = Literal["agent", "workflow", "chain", "model", "tool", "retriever", "skip"]
 """`workflow` is a span around the agents of a turn, `chain` any step with input and output. The
@@ -50,68 +49,6 @@ class SpanMarks(NamedTuple):
     last_names: tuple[str, ...] = ()
     """Prefixes of span names, for spans beside others that something above identifies: some
     frameworks write spans without any attribute."""
-
-
-class MessageSource(NamedTuple):
-    """A place where messages may be, and how to read them from there."""
-
-    key: str
-    read: Callable[[Span], list[Message] | None]
-    read_last: Callable[[Span, Role], list[Message] | None] | None = None
-    """The same, reading no more than the last text of a role needs."""
-    attributes: tuple[str, ...] = ()
-    """Attributes of which at least one must be present; none for events."""
-
-    def may_exist(self, attributes: Container[str]) -> bool:
-        """Whether there may be anything to read in a span with these attributes."""
-        return (
-            not self.attributes
-            or self.key in attributes
-            or any(key in attributes for key in self.attributes)
-        )
-
-
-def messages_in(key: str, role: Role) -> MessageSource:
-    """Messages, or a bare text of the given role, in one attribute."""
-
-    def read(span: Span) -> list[Message] | None:
-        value = span.attributes.get(key)
-        return None if value is None else read_messages(value, role)
-
-    def read_last(span: Span, text_role: Role) -> list[Message] | None:
-        value = span.attributes.get(key)
-        return None if value is None else read_last_message(value, role, text_role)
-
-    return MessageSource(key, read, read_last, (key,))
-
-
-def messages_under(prefix: str, layout: numbered_attributes.Layout) -> MessageSource:
-    """Messages spread over numbered attributes."""
-
-    def read(span: Span) -> list[Message] | None:
-        return numbered_attributes.read_numbered(span.attributes, prefix, layout)
-
-    def read_last(span: Span, text_role: Role) -> list[Message] | None:
-        return numbered_attributes.read_last_numbered(span.attributes, prefix, layout, text_role)
-
-    first_keys = numbered_attributes.first_message_keys(prefix, layout)
-    return MessageSource(prefix, read, read_last, first_keys)
-
-
-def text_in(key: str, role: Role) -> MessageSource:
-    """A text in one attribute, which stays a text even if it looks like JSON."""
-
-    def read(span: Span) -> list[Message] | None:
-        value = span.attributes.get(key)
-        return [Message(role, to_text(value))] if value is not None else None
-
-    return MessageSource(key, read, None, (key,))
-
-
-LANGFUSE_STORED = ("langfuse.observation.input", "langfuse.observation.output")
-"""Where Langfuse moves input and output, whichever convention wrote them."""
-LANGFUSE_INPUT = messages_in(LANGFUSE_STORED[0], "user")
-LANGFUSE_OUTPUT = messages_in(LANGFUSE_STORED[1], "assistant")
 
 
 class TokenKeys(NamedTuple):

@@ -72,12 +72,18 @@ def _explain_silence(
     another one of its agent must have requested something, which must be there as well.
     """
     last = {id(model.outer.context.agent): model for model in turn.models}
+    answering = [model for model in turn.models if not turn.is_in_tool(model.outer)][-1:]
     for model in silent:
         requested = _requested_calls(model)
         is_last = last[id(model.outer.context.agent)] is model
         if any(message.partial for message in model.messages):
             return _UNSEEN
-        if is_last and (requested is False or (requested is None and calls)):
+        if is_last and requested is False:
+            continue
+        # The last call of an agent that passes the conversation to another one requested that. If
+        # no message at all is recorded, spans are all that there is.
+        is_end = turn.is_in_tool(model.outer) or model in answering or silent == turn.models
+        if is_last and is_end and requested is None and calls:
             continue
         if not any(_is_of(call, model) for call in calls):
             return _UNSEEN if requested else _SILENT

@@ -84,7 +84,7 @@ def _resumes(before: Turn, turn: Turn) -> bool:
 
 def _join(before: Turn, turn: Turn) -> Turn:
     later = {call.id: call for call in turn.tool_calls or () if call.id is not None}
-    calls = [later.pop(call.id, call) for call in before.tool_calls or ()]
+    calls = [later.get(call.id or "", call) for call in before.tool_calls or ()]
     ids = {call.id for call in calls}
     calls += [call for call in turn.tool_calls or () if call.id is None or call.id not in ids]
     return msgspec.structs.replace(

@@ -34,6 +34,8 @@ class TokenCount:
         """Counts of spans to which no model call belongs."""
         counters = [span for span in counters if span.usage() != NO_USAGE]
         if counters:
+            # Of spans that start together, the longest one is around the others.
+            counters.sort(key=lambda span: (span.span.start or 0, -(span.span.end or 0)))
             self._count_tree(calls, counters)
 
     def _count_tree(self, calls: list[RoleSpan], counters: list[RoleSpan]) -> None:

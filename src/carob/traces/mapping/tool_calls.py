@@ -9,7 +9,8 @@ from carob.traces.mapping.call_matching import MatchedCall, match_calls
 from carob.traces.mapping.roles import RoleSpan
 from carob.traces.mapping.tool_spans import ToolSpan, failure_reason
 from carob.traces.mapping.turn_spans import ModelSpans, TurnSpans, agent_of
-from carob.traces.messages.message import CallBlock, Message, ResultBlock, is_user_text
+from carob.traces.messages.frames import is_observation
+from carob.traces.messages.message import CallBlock, Message, ResultBlock
 from carob.traces.messages.printed import is_printed_object
 from carob.traces.shape import to_text
 
@@ -59,14 +60,18 @@ def _calls_in_history(turn: TurnSpans, known_ids: set[str | None]) -> list[Match
         if not model.messages
     }
     calls_found: list[MatchedCall] = []
-    for model in _last_models(turn):
+    for model in turn.models:
         first = silent.get(id(model.outer.context.agent))
         if first is None or first is model or (received := model.outer.input_messages()) is None:
             continue
         outer = first.outer
+        # What the model without output received itself was called before it.
+        before = outer.input_messages()
+        earlier = {call.id for message in (before[1] if before else ()) for call in message.calls}
         calls = [call for message in _since_user(received[1]) for call in message.calls]
-        new = [call for call in calls if call.id and call.id not in known_ids]
+        new = [call for call in calls if call.id and call.id not in known_ids | earlier]
         calls_found += [_request(call, model.agent, outer.span.start, outer) for call in new]
+        known_ids |= {call.id for call in new}
     return calls_found
 
 
@@ -168,7 +173,9 @@ def _run_messages(agent: RoleSpan) -> tuple[str, list[Message]] | None:
 
 def _since_user(messages: list[Message]) -> list[Message]:
     for index in range(len(messages) - 1, -1, -1):
-        if is_user_text(messages[index]):
+        message = messages[index]
+        # Also without a text, which is then not recorded.
+        if message.role == "user" and not message.results:
             return messages[index + 1 :]
     return messages
 
@@ -230,7 +237,17 @@ def _read_returned_results(model: ModelSpans) -> Iterator[tuple[str, list[Result
 
 
 def _results_since_user(messages: list[Message]) -> list[ResultBlock]:
-    return [result for message in _since_user(messages) for result in message.results]
+    recent = _since_user(messages)
+    calls = sum(len(message.calls) for message in recent)
+    results = [
+        result
+        for message in recent
+        for result in message.results
+        if not (isinstance(result.value, str) and is_observation(result.value))
+    ]
+    if calls > len(results):  # OpenInference writes the results of parallel calls into one message
+        return [result for result in results if not isinstance(result.value, list)]
+    return results
 
 
 def _last_models(turn: TurnSpans) -> list[ModelSpans]:

@@ -7,7 +7,11 @@ import re
 import msgspec
 
 from carob.schema import Json, Span
-from carob.traces.messages.printed import parse_crew_arguments, parse_execution
+from carob.traces.messages.printed import (
+    is_printed_object,
+    parse_crew_arguments,
+    parse_execution,
+)
 from carob.traces.messages.tool_blocks import plain_value
 from carob.traces.shape import decode_json, parse_literal, text_or_none, to_text
 
@@ -89,8 +93,14 @@ def _unwrap_fields(fields: dict[str, Json]) -> Json:
             return unwrap_arguments(args)
     kwargs = fields.get("kwargs")
     if isinstance(kwargs, dict) and ("args" in fields or len(fields) == 1):
+        # An object that the framework passes to the tool is not an argument of the model.
+        kwargs = {key: value for key, value in kwargs.items() if not _is_printed(value)}
         return kwargs or _positional(fields.get("args"))
     return _unwrap_inner(fields) if "name" in fields or len(fields) == 1 else fields
+
+
+def _is_printed(value: Json) -> bool:
+    return isinstance(value, str) and value.startswith("<") and is_printed_object(value)
 
 
 def _positional(args: Json) -> Json:
@@ -169,9 +179,12 @@ def _unwrap_message(fields: dict[str, Json]) -> ToolOutput:
         step = inner.get(key)
         if isinstance(step, dict) and ("content" in step or "kwargs" in step or "messages" in step):
             inner = step
-    if isinstance(messages := inner.get("messages"), list) and len(messages) == 1:
-        only = messages[0]
-        return _unwrap_message(only) if isinstance(only, dict) else ToolOutput(fields)
+    if isinstance(messages := inner.get("messages"), list) and messages:
+        # LangGraph's commands contain the whole conversation; the last message is the tool's.
+        last = messages[-1]
+        if isinstance(last, dict) and (len(messages) == 1 or "update" in fields):
+            return _unwrap_message(last)
+        return ToolOutput(fields)
     if "content" in inner and (
         "tool_call_id" in inner or "isError" in inner or inner.get("status") in ("success", "error")
     ):

@@ -39,7 +39,13 @@ def to_traces(
         if _WORK.isdisjoint([role_span.role for role_span in role_spans]):
             return []
     convention = _owner_convention(role_spans)
-    if (regrouped := convention.regroup(spans)) is not None:
+    regrouped = spans
+    for convention_type in {type(role_span.convention) for role_span in role_spans}:
+        if convention_type.regroup is not Convention.regroup:
+            regrouped = (
+                _find_convention(role_spans, convention_type).regroup(regrouped) or regrouped
+            )
+    if regrouped is not spans:
         role_spans = assign_roles(regrouped, detector)
     turns_spans = [group_by_role(part) for part in split_turns(role_spans)]
     turns = [build_turn(turn_spans) for turn_spans in turns_spans]
@@ -73,6 +79,10 @@ def _owner_convention(role_spans: list[RoleSpan]) -> Convention:
         if role_span.role != "chain":
             return role_span.convention
     return role_spans[0].convention
+
+
+def _find_convention(role_spans: list[RoleSpan], convention_type: type[Convention]) -> Convention:
+    return next(span.convention for span in role_spans if type(span.convention) is convention_type)
 
 
 def _conversation(root: Span, role_spans: list[RoleSpan]) -> str | None:

@@ -48,6 +48,8 @@ class TurnSpans(msgspec.Struct, eq=False, gc=False):
     front: RoleSpan | None = None
     """The step around everything, if it received the user's text itself."""
     sources: dict[str, str] = {}
+    used_agents: set[int] = set()
+    """The ids of the agents that a tool uses, in it or while it runs."""
     unnamed_tools: int = 0
     """Tool spans that do not say which tool it was."""
     gaps: dict[str, str] = {}
@@ -57,7 +59,7 @@ class TurnSpans(msgspec.Struct, eq=False, gc=False):
     def first_agent(self) -> RoleSpan | None:
         """The earliest agent, not counting workflows and agents that are used as tools."""
         for owner in self.owners:
-            if owner.role == "agent" and (owner is self.owner or not owner.context.outer_tool):
+            if owner.role == "agent" and (owner is self.owner or not self.is_in_tool(owner)):
                 return owner
         return None
 
@@ -69,44 +71,42 @@ class TurnSpans(msgspec.Struct, eq=False, gc=False):
         beside the one that uses it. It starts later, but does not write the response.
         """
         agents = [
-            owner
-            for owner in self.owners
-            if owner.role == "agent" and owner.context.outer_tool is None
+            owner for owner in self.owners if owner.role == "agent" and not self.is_in_tool(owner)
         ]
         return max(agents, key=lambda agent: agent.span.end or 0, default=None)
+
+    def is_in_tool(self, role_span: RoleSpan) -> bool:
+        """Whether a span works for a tool, not for the agent that answers the user."""
+        if role_span.context.outer_tool is not None:
+            return True
+        agent = role_span.context.agent
+        return bool(self.used_agents) and (
+            id(role_span) in self.used_agents or id(agent) in self.used_agents
+        )
 
 
 def group_by_role(role_spans: list[RoleSpan]) -> TurnSpans:
     """Group the spans of a turn; spans that record the same model call are grouped together."""
     turn = TurnSpans()
-    groups: dict[int, list[RoleSpan]] = {}
-    by_response: dict[str, RoleSpan] = {}
+    models: list[RoleSpan] = []
     tools, owners = turn.tools, turn.owners
     for role_span in role_spans:
         role = role_span.role
         if role == "tool":
             tools.append(role_span)
         elif role == "model":
-            outer = role_span.context.model
-            if outer is None and role_span.convention.has_response_id:
-                outer = _find_twin(role_span, by_response)
-                if outer is not None:  # what is within this span records the same call as well
-                    groups[id(role_span)] = groups.setdefault(id(outer), [outer])
-            if outer is None:
-                groups.setdefault(id(role_span), [role_span])
-            else:
-                groups.setdefault(id(outer), [outer]).append(role_span)
+            models.append(role_span)
         elif role == "chain":
             turn.chains.append(role_span)
         elif role == "retriever":
             turn.retrievers.append(role_span)
         else:
             owners.append(role_span)
-    turn.owner = _find_owner(role_spans, owners)
+    if owners and tools:
+        turn.used_agents = {id(owner) for owner in owners if _is_used(owner, turn)}
+    turn.owner = _find_owner(role_spans, turn)
     turn.front = find_front(role_spans)
-    turn.models = [
-        _model_spans(spans, turn) for key, spans in groups.items() if key == id(spans[0])
-    ]
+    turn.models = [_model_spans(spans, turn) for spans in _group_calls(models)]
     turn.counters = [
         role_span
         for role_span in role_spans
@@ -119,19 +119,49 @@ def group_by_role(role_spans: list[RoleSpan]) -> TurnSpans:
     return turn
 
 
-def _find_owner(role_spans: list[RoleSpan], owners: list[RoleSpan]) -> RoleSpan | None:
+def _group_calls(models: list[RoleSpan]) -> list[list[RoleSpan]]:
+    """The spans of each model call, the outermost first."""
+    groups: dict[int, list[RoleSpan]] = {}
+    by_response: dict[str, RoleSpan] = {}
+    last: RoleSpan | None = None
+    for model in models:
+        outer = model.context.model
+        if outer is None:
+            outer = _find_twin(model, by_response, last)
+            last = outer or model
+            if outer is not None:  # what is within this span records the same call as well
+                groups[id(model)] = groups.setdefault(id(outer), [outer])
+        if outer is None:
+            groups.setdefault(id(model), [model])
+        else:
+            groups.setdefault(id(outer), [outer]).append(model)
+    return [spans for key, spans in groups.items() if key == id(spans[0])]
+
+
+def _is_used(owner: RoleSpan, turn: TurnSpans) -> bool:
+    """Whether a tool uses an agent: some frameworks record the agent beside the tool."""
+    if owner.context.outer_tool is not None:
+        return True
+    tool = _last_running(owner, turn.tools)
+    if tool is None or not covers(tool.span, owner.span.end):
+        return False
+    return (tool.span.start, tool.span.end) != (owner.span.start, owner.span.end)
+
+
+def _find_owner(role_spans: list[RoleSpan], turn: TurnSpans) -> RoleSpan | None:
     """The earliest owner. An agent within a tool is none if model calls are recorded beside the
     tool: then the span of the agent that uses it is missing."""
+    owners = turn.owners
     for owner in owners:
-        if owner.context.outer_tool is None:
+        if not turn.is_in_tool(owner):
             return owner
-    is_used = any(span.role == "model" and not span.context.outer_tool for span in role_spans)
+    is_used = any(span.role == "model" and not turn.is_in_tool(span) for span in role_spans)
     return None if is_used or not owners else owners[0]
 
 
 def find_front(role_spans: list[RoleSpan]) -> RoleSpan | None:
-    """Return the root, if it is a step that received the user's text: the prompts of routers and the
-    arguments of handoffs below it are not what the user wrote."""
+    """Return the root, if it is a step that received the user's text: the prompts of routers and
+    the arguments of handoffs below it are not what the user wrote."""
     first = role_spans[0]
     if first.role != "chain" or role_spans[-1].context.root is not first.span:
         return None
@@ -139,11 +169,35 @@ def find_front(role_spans: list[RoleSpan]) -> RoleSpan | None:
     return None if text is None or is_printed_object(text[1]) else first
 
 
-def _find_twin(role_span: RoleSpan, by_response: dict[str, RoleSpan]) -> RoleSpan | None:
-    """The span of the same response: two instrumentations may record a call side by side.
+def _find_twin(
+    role_span: RoleSpan, by_response: dict[str, RoleSpan], last: RoleSpan | None
+) -> RoleSpan | None:
+    """The span of the same call: two instrumentations may record it side by side.
 
-    The times must overlap as well, because caches return the same response again.
+    The response is the same, or another instrumentation recorded the one call while the other one
+    was running. The times must overlap in any case, because caches return a response again.
     """
+    twin = None
+    if role_span.convention.has_response_id:
+        twin = _find_same_response(role_span, by_response)
+    if twin is None and last is not None and _is_within(role_span.span, last.span):
+        twin = last
+    if twin is None or not covers(twin.span, role_span.span.start):
+        return None
+    # Of two spans side by side, the first one counts as the outer one.
+    twin.is_leaf = False
+    role_span.context = msgspec.structs.replace(role_span.context, counter=twin)
+    return twin
+
+
+def _is_within(span: Span, other: Span) -> bool:
+    """Whether a span of another instrumentation under the same parent ran while one was running."""
+    is_beside = span.parent_id is not None and span.parent_id == other.parent_id
+    is_foreign = span.scope != other.scope and bool(span.scope and other.scope)
+    return is_beside and is_foreign and covers(other, span.start) and covers(other, span.end)
+
+
+def _find_same_response(role_span: RoleSpan, by_response: dict[str, RoleSpan]) -> RoleSpan | None:
     attributes = role_span.span.attributes
     response_id = attributes.get("gen_ai.response.id")
     if response_id is None:
@@ -154,11 +208,6 @@ def _find_twin(role_span: RoleSpan, by_response: dict[str, RoleSpan]) -> RoleSpa
         return None
     twin = by_response.get(response_id)
     by_response[response_id] = role_span
-    if twin is None or not covers(twin.span, role_span.span.start):
-        return None
-    # Of two spans side by side, the first one counts as the outer one.
-    twin.is_leaf = False
-    role_span.context = msgspec.structs.replace(role_span.context, counter=twin)
     return twin
 
 

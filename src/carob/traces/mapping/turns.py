@@ -11,12 +11,16 @@ from carob.traces.mapping.tokens import TokenCount
 from carob.traces.mapping.tool_calls import find_tool_calls
 from carob.traces.mapping.tool_spans import failure_reason
 from carob.traces.mapping.turn_spans import ModelSpans, TurnSpans, is_team, workflow_name
+from carob.traces.messages.frames import unframe_user
 from carob.traces.messages.message import last_answer, last_user
 from carob.traces.messages.printed import is_printed_object
 
 NO_RESPONSE = "the response was not recorded"
 LAST_REQUEST = "one span records several model calls, and only the last of them is left"
 _NO_TIME = 1 << 63
+_FIRST_DOCUMENT = "retrieval.documents.0.document.content"
+_QUOTED = 200
+"""Characters of a document that are looked for in a prompt."""
 
 
 def build_turn(turn: TurnSpans) -> Turn:
@@ -50,17 +54,17 @@ def build_turn(turn: TurnSpans) -> Turn:
 
 
 def _is_overwritten(tool: RoleSpan) -> bool:
-    """Whether the model call around a tool received the result of a tool: then the request that
+    """Whether the model call around a tool received the result of that tool: then the request that
     called the tool was recorded in the same span, and was overwritten."""
     model = tool.context.inner_model
     if model is None or not model.is_leaf or (received := model.input_messages()) is None:
         return False
-    if not received[1] or not received[1][-1].results:
-        return False
     called = tool.convention.tool(tool.span)
+    if called.id is not None:
+        return any(result.id == called.id for item in received[1] for result in item.results)
     output = model.output_messages()
-    requested = [call for message in (output[1] if output else ()) for call in message.calls]
-    return not any(called.id in (None, call.id) and called.name == call.name for call in requested)
+    requested = {call.name for item in (output[1] if output else ()) for call in item.calls}
+    return bool(received[1] and received[1][-1].results) and called.name not in requested
 
 
 def _times(turn: TurnSpans) -> tuple[int | None, int | None]:
@@ -86,20 +90,33 @@ def _find_user_text(turn: TurnSpans) -> tuple[str, str] | None:
     """The user's text and its source: of the outermost span that has it, else of the first model
     call, else of the run's messages, else of the first step."""
     outer = _outer_spans(turn, turn.first_agent)
-    models = [model for model in turn.models if model.outer.context.outer_tool is None]
+    models = [model for model in turn.models if not turn.is_in_tool(model.outer)]
     first = next(iter(models or turn.models), None)
     for role_spans in (outer, first.spans) if first else (outer,):
         for role_span in role_spans:
             text = role_span.convention.user_text(role_span.span)
-            if text is not None and not is_printed_object(text[1]):
-                return text
+            if text is None or is_printed_object(text[1]):
+                continue
+            if role_spans is not outer and _quotes_documents(text[1], turn):
+                return None  # a prompt that a program made from what the user asked
+            return text
     for role_span in outer:
         transcript = role_span.convention.transcript_messages(role_span.span)
-        if transcript is not None and (last := last_user(transcript[1])) is not None:
-            return transcript[0], last
+        last = last_user(transcript[1]) if transcript is not None else None
+        if transcript and last is not None and (asked := unframe_user(last)) is not None:
+            return transcript[0], asked
     for step in _steps(turn)[:1]:
         return step.convention.user_text(step.span)
     return None
+
+
+def _quotes_documents(text: str, turn: TurnSpans) -> bool:
+    """Whether a text contains what was retrieved."""
+    return any(
+        isinstance(content := retriever.span.attributes.get(_FIRST_DOCUMENT), str)
+        and content[:_QUOTED] in text
+        for retriever in turn.retrievers
+    )
 
 
 def _steps(turn: TurnSpans) -> list[RoleSpan]:
@@ -119,6 +136,8 @@ def _find_response(turn: TurnSpans) -> tuple[str, str] | None:
     that does not work for a tool. An empty response counts only if there is no other."""
     empty = None
     for role_span in _outer_spans(turn, _answering_agent(turn)):
+        if _ended_before_last_call(role_span, turn):
+            continue
         text = role_span.convention.response_text(role_span.span)
         if text is not None and text[1] and not is_printed_object(text[1]):
             return text
@@ -139,10 +158,17 @@ def _answering_agent(turn: TurnSpans) -> RoleSpan | None:
     return None
 
 
+def _ended_before_last_call(role_span: RoleSpan, turn: TurnSpans) -> bool:
+    """Whether a model call after a span shows that another agent went on."""
+    models = [model.outer for model in turn.models if not turn.is_in_tool(model.outer)]
+    end = role_span.span.end
+    return end is not None and bool(models) and (models[-1].span.start or 0) > end
+
+
 def _model_response(turn: TurnSpans) -> tuple[str, str] | None:
     """The answer of the last model call. If that is not recorded, or calls a tool, no earlier text
     is the response: the agent went on after it."""
-    models = [model for model in turn.models if model.outer.context.outer_tool is None]
+    models = [model for model in turn.models if not turn.is_in_tool(model.outer)]
     last = models[-1] if models else None
     for before in reversed(models[:-1]):
         if last is None or last.messages or not covers(before.outer.span, last.outer.span.start):
@@ -233,13 +259,17 @@ def _grounding(turn: TurnSpans) -> tuple[Json, ...] | None:
 
 def _error(turn: TurnSpans, response: str | None) -> str | None:
     owner = turn.owner.span if turn.owner else turn.roots[0]
-    if owner.status == "error":
+    # One of several steps whose agent is missing failed for itself: the agent may have gone on.
+    is_whole = turn.owner is not None or (
+        len(turn.roots) == 1 and not any(tool.span is owner for tool in turn.tools)
+    )
+    if owner.status == "error" and is_whole:
         return failure_reason(owner) or "the agent failed"
     if response is not None:
         return None
     # An outer workflow may end well although the agent within was stopped, as by a step limit.
     for agent in reversed(turn.owners):
-        if agent.span.status == "error" and agent.context.outer_tool is None:
+        if agent.span.status == "error" and not turn.is_in_tool(agent):
             return failure_reason(agent.span) or "the agent failed"
     last = turn.models[-1].outer.span if turn.models else None
     if last is not None and last.status == "error":

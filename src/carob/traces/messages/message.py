@@ -8,6 +8,12 @@ from typing import Literal
 import msgspec
 
 from carob.schema import Json
+from carob.traces.messages.frames import (
+    is_context,
+    is_hand_over,
+    unframe_answer,
+    unframe_user,
+)
 
 Role = Literal["system", "user", "assistant", "tool", "other"]
 
@@ -105,19 +111,22 @@ def last_user(messages: Sequence[Message]) -> str | None:
 
 def asked_text(messages: Sequence[Message]) -> str | None:
     """Return the user's last text, unless it was answered: then the message after it is missing,
-    and the text is the question of an earlier turn."""
+    and the text is the question of an earlier turn. A message of the user without a text is one
+    whose text is missing, too."""
+    context = None
     for message in reversed(messages):
         if message.role == "user":
-            if message.text is not None and not message.results:
-                return message.text
-            if message.hidden:
-                return None
+            if message.results:
+                continue
+            if message.text is None or not is_context(message.text):
+                return None if message.text is None else unframe_user(message.text)
+            context = message.text
         elif message.role == "assistant":
             if message.text and not message.calls and not message.text.isspace():
                 return None
         elif message.role == "other" and message.hidden:
             return None
-    return None
+    return context
 
 
 def last_answer(messages: Sequence[Message]) -> str | None:
@@ -131,7 +140,9 @@ def last_answer(messages: Sequence[Message]) -> str | None:
         if message.role != "assistant":
             continue
         if message.text and not message.text.isspace():
-            return message.text
+            if message.calls and is_hand_over(message.text):
+                continue
+            return unframe_answer(message.text)
         if not message.calls and (message.text is not None or not message.hidden):
             empty = ""
     return empty

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from carob.schema import Json
 from carob.traces.messages.blocks import read_message
+from carob.traces.messages.frames import is_context
 from carob.traces.messages.message import CallBlock, Message, ResultBlock, Role, role_of
 from carob.traces.messages.tool_blocks import plain_value
 from carob.traces.shape import decode_json, text_or_none
@@ -28,6 +29,7 @@ class _Keys(NamedTuple):
     name: str
     finish: str
     function: str
+    function_args: str
     first_content: str
     first_kind: str
     first_call: str
@@ -123,7 +125,9 @@ def read_last_numbered(
         return read_numbered(attributes, prefix, layout)
     for index in reversed(indexes):
         message = _read_message(attributes, _keys_of(prefix, index, layout), layout)
-        if message is not None and message.text and not message.results:
+        if message is None or not (message.text or message.results):
+            break  # it lacks its text, and the one before it is another one
+        if message.text and not message.results and not is_context(message.text):
             return [message]
     return read_numbered(attributes, prefix, layout)
 
@@ -152,6 +156,7 @@ def _build_keys(prefix: str, index: int, layout: Layout) -> _Keys:
         f"{base}name",
         f"{base}finish_reason",
         f"{base}{layout.function_name}",
+        f"{base}{layout.function_args}",
         f"{base}contents.0.{layout.content}",
         f"{base}contents.0.message_content.type",
         f"{base}tool_calls.0.{layout.call}{layout.call_name}",
@@ -197,6 +202,7 @@ def _read_message(attributes: dict[str, Json], keys: _Keys, layout: Layout) -> M
         or keys.function in attributes
         or keys.first_call_id in attributes
         or keys.first_call_args in attributes
+        or keys.function_args in attributes
     ):
         _add_calls(message, attributes, keys, layout)
     message.hidden = message.hidden or (role is None and known_role == "other")
@@ -212,6 +218,7 @@ def _has_content(attributes: dict[str, Json], keys: _Keys) -> bool:
         or keys.first_call in attributes
         or keys.piece in attributes
         or keys.function in attributes
+        or keys.function_args in attributes
         or keys.finish in attributes
     )
 
@@ -225,7 +232,7 @@ def _read_contents(attributes: dict[str, Json], prefix: str, layout: Layout) -> 
             pieces.append(piece)
         elif kind is None:
             break
-    return pieces or None
+    return pieces[0] if len(pieces) == 1 else pieces or None
 
 
 def _read_pieces(attributes: dict[str, Json], prefix: str) -> Json:
@@ -250,9 +257,11 @@ def _add_calls(message: Message, attributes: dict[str, Json], keys: _Keys, layou
             CallBlock(name, _args(args), text_or_none(attributes.get(base + "id")))
         )
     if isinstance(name := attributes.get(keys.function), str):
-        args = attributes.get(keys.function.replace(layout.function_name, layout.function_args))
-        message.calls.append(CallBlock(name, _args(args), None))
+        message.calls.append(CallBlock(name, _args(attributes.get(keys.function_args)), None))
+    elif keys.function_args in attributes:
+        message.partial = True
 
 
 def _args(value: Json) -> Json:
-    return {} if value == "" else decode_json(value)
+    args = {} if value == "" else decode_json(value)
+    return decode_json(args) if isinstance(args, str) else args  # some recorders encode it twice

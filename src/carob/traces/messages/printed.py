@@ -29,6 +29,7 @@ _ACTION = re.compile(r"Action Input:\s*(\{.*\})", re.DOTALL)
 _ENUM = re.compile(r"<\w+\.\w+: ('\w+')>")
 _OBJECT = re.compile(
     r"\[?<[\w.]+ (?:object|pending|finished)\b|[A-Za-z_][\w.]*\(\w+=|\w+=[A-Z]\w*\("
+    r"|\w+='[^']*' \w+="
 )
 
 

@@ -20,6 +20,7 @@ from carob.traces.messages.blocks import (
     is_block,
     read_message_fields,
 )
+from carob.traces.messages.frames import is_context
 from carob.traces.messages.message import ROLES, CallBlock, Message, ResultBlock, Role, role_of
 from carob.traces.messages.tool_blocks import (
     BUILT_IN_TOOLS,
@@ -113,8 +114,11 @@ def read_last_message(value: Json, role: Role, text_role: Role) -> list[Message]
         if stated == text_role:
             messages: list[Message] = []
             _collect_dict(item, role, messages, 0)
-            if messages and messages[-1].text and not messages[-1].results:
+            last = messages[-1] if messages else None
+            if last and last.text and not last.results and not is_context(last.text):
                 return messages
+            if text_role == "user" and not (last and (last.text or last.results)):
+                break  # it lacks its text, and the one before it is another one
     messages = list[Message]()
     _collect(decoded, role, messages, 0)
     return messages
