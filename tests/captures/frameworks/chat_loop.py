@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Any
 
 from opentelemetry import trace
@@ -48,14 +49,21 @@ def run_tool(name: str, args: dict[str, Any]) -> str:
         return f"Error: {error}"
 
 
-def run(complete: Callable[[list[Message], list[dict[str, Any]]], Message]) -> None:
+def start_span(name: str) -> AbstractContextManager[Any]:
+    """Start the span of a request."""
+    return trace.get_tracer("captures").start_as_current_span(name)
+
+
+def run(
+    complete: Callable[[list[Message], list[dict[str, Any]]], Message],
+    start_span: Callable[[str], AbstractContextManager[Any]] = start_span,
+) -> None:
     """Ask all questions in one conversation, each within a span of its own."""
     messages: list[Message] = [{"role": "system", "content": support.instructions(support.WORKER)}]
-    tracer = trace.get_tracer("captures")
 
     def ask(user: str) -> str:
         messages.append({"role": "user", "content": user})
-        with tracer.start_as_current_span("request"):
+        with start_span("request"):
             while True:
                 reply = complete(messages, tool_schemas())
                 messages.append(reply)

@@ -155,12 +155,12 @@ class GenAi(Convention):
     def role_without_operation(self, span: Span) -> SpanRole | None:
         """Return the role of a span without an operation, as early recorders wrote them."""
         attributes = span.attributes
-        if "gen_ai.tool.name" in attributes:
-            return None if _is_merged(span) else "tool"
-        if "gen_ai.request.model" not in attributes:
-            return None
-        is_model = span.name == "call_llm" or not attributes.keys().isdisjoint(_MODEL_KEYS)
-        return "model" if is_model else None
+        if "gen_ai.request.model" in attributes and (
+            span.name == "call_llm" or not attributes.keys().isdisjoint(_MODEL_KEYS)
+        ):
+            return "model"  # which may name the tool that it calls
+        is_tool = "gen_ai.tool.name" in attributes and not _is_merged(span)
+        return "tool" if is_tool else None
 
     def agent_name(self, span: Span) -> str | None:
         """Return the attribute, else the name in a span name such as `invoke_agent weather`."""

@@ -10,7 +10,7 @@ from carob.traces.mapping.roles import RoleSpan
 from carob.traces.mapping.tool_spans import ToolSpan, failure_reason
 from carob.traces.mapping.turn_spans import ModelSpans, TurnSpans, agent_of
 from carob.traces.messages.frames import is_observation
-from carob.traces.messages.message import CallBlock, Message, ResultBlock
+from carob.traces.messages.message import CallBlock, Message, ResultBlock, asked_text
 from carob.traces.messages.printed import is_printed_object
 from carob.traces.shape import to_text
 
@@ -45,11 +45,29 @@ def _find_requests(turn: TurnSpans) -> tuple[list[MatchedCall], list[ResultBlock
                 results += message.results
         if requested and model.source and "tool_calls" not in turn.sources:
             turn.sources["tool_calls"] = model.source
+    if turn.owner is None and turn.models:
+        earlier = _calls_before(turn.models[0], {call.id for call in requested})
+        requested, results = [*earlier[0], *requested], [*earlier[1], *results]
     if not all(model.messages for model in turn.models):
         repeated = _calls_in_history(turn, {call.id for call in requested})
         if repeated:
             requested = sorted([*requested, *repeated], key=lambda call: call.start or 0)
     return requested, results
+
+
+def _calls_before(
+    model: ModelSpans, known_ids: set[str | None]
+) -> tuple[list[MatchedCall], list[ResultBlock]]:
+    """The calls of the turn that were made before its first recorded model call: without a span
+    around them, most recorders write a trace for every model call."""
+    received = model.outer.input_messages()
+    # If the question of this turn is missing, the calls may be those of an earlier turn.
+    if received is None or asked_text(received[1]) is None:
+        return [], []
+    recent = _since_user(received[1])
+    calls = [call for message in recent for call in message.calls if call.id not in known_ids]
+    requests = [_request(call, None, None, model.outer) for call in calls]
+    return requests, _results_since_user(recent) if calls else []
 
 
 def _calls_in_history(turn: TurnSpans, known_ids: set[str | None]) -> list[MatchedCall]:
