@@ -136,3 +136,14 @@ def test_page_is_found_by_an_index_and_is_not_sorted(
     with open_store(str(tmp_path / "carob.db"), create=True) as database:
         plan = [row[3] for row in database.rows(f"EXPLAIN QUERY PLAN {sql}", values)]
     assert not [step for step in plan if "SCAN" in step or "TEMP B-TREE" in step]
+
+
+def test_damaged_schema_that_sqlite_quotes_is_an_error(tmp_path: Path):
+    path = tmp_path / "carob.db"
+    with open_store(str(path), create=True):
+        pass
+    data = path.read_bytes()
+    assert data.count(b"CREATE TABLE cases") == 1
+    path.write_bytes(data.replace(b"CREATE TABLE cases", b"CREATE \xb2ABLE cases"))
+    with pytest.raises(InputError, match=r"damaged content: .* 0xb2"), open_store(str(path)):
+        pass

@@ -125,6 +125,9 @@ class Sqlite:
             raise InputError(
                 f"a number is too large to store: {error}", where=self.where
             ) from error
+        except UnicodeDecodeError as error:  # a text, or SQLite's message that quotes one
+            hint = "run `carob store verify`"
+            raise InputError(f"damaged content: {error}", where=self.where, hint=hint) from error
 
 
 def _connect(path: Path) -> sqlite3.Connection:
