@@ -7,12 +7,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from carob.analysis.per_case import Attempts, CasePair
-from carob.schema import InputChange, Json, JudgeSpec, MetricSpec, Run
+from carob.schema import (
+    InputChange,
+    Json,
+    JudgeSpec,
+    MetricSpec,
+    MockSpec,
+    Run,
+    SimulatorSpec,
+)
 
 _NOT_COMPARED = "not compared"
 _SCORES_ONLY = "scores are compared, pass rates are not"
 _UNCHANGED_CASES = "only unchanged cases are compared"
 _OTHER_MAPPING = "compared, although different mappings read the traces"
+_OTHER_CONDITIONS = "compared, although the agent was asked under other conditions"
 _VERDICTS_DIFFER = "pass rates are not compared"
 
 
@@ -40,6 +49,7 @@ def shared_metrics(before: Run, after: Run) -> SharedMetrics:
 def input_changes(before: Run, after: Run, pairs: Sequence[CasePair]) -> Iterator[InputChange]:
     """List changes of golden data, scoring profiles and trace mappings."""
     yield from _dataset_changes(before, after)
+    yield from _target_changes(before, after)
     profiles = Counter((_profile(pair.before), _profile(pair.after)) for pair in pairs)
     yield from _counted_changes("profile", profiles, _VERDICTS_DIFFER)
     mappers = Counter((_mapper(pair.before), _mapper(pair.after)) for pair in pairs)
@@ -97,6 +107,25 @@ def _dataset_changes(before: Run, after: Run) -> Iterator[InputChange]:
         left, right = getattr(old, field, None), getattr(new, field, None)
         if left != right:
             yield InputChange("dataset", name, field, left, right, _UNCHANGED_CASES)
+
+
+def _target_changes(before: Run, after: Run) -> Iterator[InputChange]:
+    """Say so if live agents were asked in different ways: by another simulated user, with other
+    tool results, or one of them not live at all. The agents themselves may differ."""
+    old, new = before.target or None, after.target or None
+    for field in ("simulator", "mocks"):
+        left, right = getattr(old, field, None), getattr(new, field, None)
+        if left != right:
+            old_text, new_text = _describe(left), _describe(right)
+            yield InputChange("target", field, field, old_text, new_text, _OTHER_CONDITIONS)
+
+
+def _describe(value: SimulatorSpec | MockSpec | None) -> Json:
+    if value is None:
+        return None
+    if isinstance(value, MockSpec):
+        return f"{value.source} {value.digest[:19]}, on miss {value.on_miss}"
+    return f"{value.model} {value.prompt[:19]}, {value.max_turns} turns"
 
 
 def _counted_changes(

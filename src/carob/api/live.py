@@ -15,6 +15,7 @@ import msgspec
 from carob import __version__, plugins
 from carob.api.live_journal import AttemptJournal, RecordedTraces, attempt_key
 from carob.api.live_request import LiveRequest
+from carob.api.live_simulator import Simulator, open_simulator
 from carob.api.run_request import Listeners, RunRequest
 from carob.api.selection import SelectedCases
 from carob.api.unfinished import StoredBatches
@@ -22,7 +23,14 @@ from carob.config import Config
 from carob.config.trust import untrusted_error
 from carob.errors import StoppedError, UsageError
 from carob.runner.plan import Plan
-from carob.schema import LiveEvent, Problem, RunTarget, TargetSettings, Trace
+from carob.schema import (
+    JudgeSettings,
+    LiveEvent,
+    Problem,
+    RunTarget,
+    TargetSettings,
+    Trace,
+)
 from carob.schema.digest import dataset_digest
 from carob.schema.problem import ProblemListener, ignore
 from carob.store.unfinished import RunKey
@@ -62,6 +70,10 @@ class LiveInputs:
     request: LiveRequest
     configured: TargetSettings | None
     """The target of the config."""
+    judge: JudgeSettings | None
+    """The judge, which plays users unless the request names another model."""
+    answers: str | None
+    """The store of the simulated user's messages."""
     plan: Plan
     cases: SelectedCases
     store: str | None
@@ -91,6 +103,8 @@ def record_live_run(
         LiveInputs(
             request=live or LiveRequest(target={}),
             configured=configured,
+            judge=config.judge,
+            answers=store or request.answers,
             plan=plan,
             cases=cases,
             store=store,
@@ -167,11 +181,13 @@ def record_live(inputs: LiveInputs) -> LiveRecording:
     settings, target = resolve_target(request, inputs.configured)
     check_support(target, inputs.plan, cases, inputs.report)
     mocks = _mock_source(request, target)
+    simulator = open_simulator(request, cases.part.cases, inputs.judge, inputs.answers)
     described = RunTarget(
         name=target.name,
         params=target.params,
         repeat=request.repeat,
         seed=request.seed,
+        simulator=simulator.describe(),
         mocks=mocks.describe(cases.part.cases) if mocks else None,
     )
     key = attempt_key(
@@ -190,11 +206,15 @@ def record_live(inputs: LiveInputs) -> LiveRecording:
     )
     progress = _Progress(journal, total, inputs.listener)
     recorder = LiveRecorder(
-        target=target, limits=_limits(settings, request), finished=progress.finished
+        target=target,
+        limits=_limits(settings, request),
+        finished=progress.finished,
+        spent=simulator.spent,
     )
     progress.recorder = recorder
     try:
-        run_loop(recorder.record(_plan_attempts(inputs, key, journal.done, mocks)))
+        attempts = _plan_attempts(inputs, key, journal.done, mocks, simulator)
+        run_loop(_record(recorder, attempts, simulator))
     except KeyboardInterrupt as error:
         raise _stopped(journal, total) from error
     finally:
@@ -226,8 +246,21 @@ def _mock_source(request: LiveRequest, target: Target) -> MockSource | None:
     return MockSource(str(request.mocks), request.on_miss)
 
 
+async def _record(
+    recorder: LiveRecorder, attempts: Iterator[PlannedAttempt], simulator: Simulator
+) -> None:
+    try:
+        await recorder.record(attempts)
+    finally:
+        await simulator.close()
+
+
 def _plan_attempts(
-    inputs: LiveInputs, key: str, done: frozenset[int], mocks: MockSource | None
+    inputs: LiveInputs,
+    key: str,
+    done: frozenset[int],
+    mocks: MockSource | None,
+    simulator: Simulator,
 ) -> Iterator[PlannedAttempt]:
     """Yield the attempts that are left: all first ones, then all second ones, so that a run that
     is stopped has tried as many cases as possible."""
@@ -251,6 +284,7 @@ def _plan_attempts(
                 number=number,
                 case=case,
                 attempt=attempt,
+                user=simulator.user_of(case, attempt.seed),
                 mocks=partial(mocks.for_case, case) if mocks else None,
             )
 

@@ -33,6 +33,10 @@ class LiveRequest(msgspec.Struct, frozen=True, kw_only=True):
     it."""
     on_miss: MissPolicy = "error"
     """What a tool call without a recorded result gets."""
+    simulator: str | None = None
+    """The model that plays the user of conversation scenarios; the judge by default."""
+    max_turns: int = 20
+    """Turns of a simulated conversation."""
     max_time: float | None = None
     """Seconds for all conversations."""
     max_cost: float | None = None

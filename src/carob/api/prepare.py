@@ -70,7 +70,16 @@ def select_run_cases(
     request: RunRequest, golden: PathName | Dataset | None
 ) -> SelectedCases | None:
     """Load the golden data and select cases. Raises `UsageError` for a selection without data."""
-    selection = make_selection(request.tags, request.where, request.cases, request.limit)
+    selection = make_selection(
+        request.tags,
+        request.where,
+        request.cases,
+        request.limit,
+        filters=request.filters,
+        sample=request.sample,
+        stratify=request.stratify,
+        seed=request.sample_seed,
+    )
     if golden is not None:
         return load_selected(golden, selection, request.by)
     if selection or request.by:

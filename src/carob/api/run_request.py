@@ -38,6 +38,12 @@ class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
     where: str | None = None
     cases: Sequence[str] = ()
     limit: int | None = None
+    filters: Sequence[str] = ()
+    """Metadata that cases must have, as `KEY:VALUE,VALUE`."""
+    sample: int | None = None
+    """Number of cases to draw, in the shares of `stratify` if that is a key of the metadata."""
+    stratify: str | None = None
+    sample_seed: int = 0
     by: Sequence[str] = ()
     """Properties to break results down by: `agent`, `tag`, or any key of the metadata."""
     contracts: Path | None = None

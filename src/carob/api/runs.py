@@ -10,13 +10,11 @@ import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
-from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from carob import __version__
 from carob.api.assemble import assemble_run, dataset_info
 from carob.api.evaluation import Evaluation
 from carob.api.judges import judge_pool
@@ -34,9 +32,9 @@ from carob.api.prepare import (
 from carob.api.run_request import Listeners, RunRequest
 from carob.api.selection import SelectedCases
 from carob.api.settings import NO_CONFIG, as_texts
-from carob.api.sources import FileState, trace_batches, worker_count
+from carob.api.sources import trace_batches, worker_count
 from carob.api.store import git_labels, save_run, store_url
-from carob.api.unfinished import StoredBatches
+from carob.api.unfinished import StoredBatches, run_key
 from carob.config import Config, MetricChoice
 from carob.errors import CarobError, StoppedError
 from carob.files.scratch import make_scratch_folder
@@ -58,7 +56,6 @@ from carob.schema import (
     Run,
     Trace,
 )
-from carob.schema.digest import dataset_digest
 from carob.schema.problem import ProblemListener, ProgressListener, ignore
 from carob.store.unfinished import RunKey
 
@@ -113,6 +110,8 @@ def run(
     turn_timeout: float | None = None,
     mocks: PathName | None = None,
     on_miss: MissPolicy = "error",
+    simulator: str | None = None,
+    max_turns: int = 20,
     judge: str | JudgeSettings | None = None,
     answers: str | None = None,
     progress: ProgressListener = ignore,
@@ -159,6 +158,8 @@ def run(
             turn_timeout=turn_timeout,
             mocks=mocks,
             on_miss=on_miss,
+            simulator=simulator,
+            max_turns=max_turns,
         ),
         judge=judge,
         save=False,
@@ -241,7 +242,7 @@ def _score(
             opened = trace_batches(paths, part, jobs, listeners.problem, listeners.reading)
             batches = stack.enter_context(opened)
         recorded = live.traces.digest if live else request.recorded
-        key = _run_key(paths, cases, job, len(batches), recorded)
+        key = run_key(paths, cases, job, len(batches), recorded)
         unfinished = StoredBatches(key, store)
         checkpoint = Checkpoint(unfinished, resume=request.resume)
         keep = store and (request.keep_traces or live)
@@ -272,29 +273,6 @@ def _stopped(checkpoint: Checkpoint | None) -> StoppedError:
     if not checkpoint.flush():
         return StoppedError("stopped; finished results could not be saved")
     return StoppedError("stopped; finished results are saved", hint="continue with --resume")
-
-
-def _run_key(
-    paths: Sequence[Path],
-    cases: SelectedCases | None,
-    job: ScoringJob,
-    batches: int,
-    recorded: Sequence[Trace] | str,
-) -> RunKey:
-    """Return a key that only a run with the same inputs gets."""
-    inputs = {
-        "carob": __version__,  # another version may divide the traces differently
-        "files": [FileState.of(path) for path in paths],
-        "traces": recorded,
-        "dataset": dataset_digest(cases.whole) if cases else None,
-        "selection": cases.selection if cases else None,
-        "metrics": job.plan.specs,
-        "profiles": [job.plan.profile, job.plan.profiles],
-        "crossed": job.crossed,
-    }
-    data = msgspec.json.encode(inputs, order="deterministic")
-    key = blake2b(data, digest_size=8).hexdigest()
-    return RunKey(key, cases.whole.name if cases else None, batches)
 
 
 def _finish(

@@ -26,17 +26,33 @@ def make_selection(
     where: str | None = None,
     cases: str | Iterable[str] = (),
     limit: int | None = None,
+    *,
+    filters: Iterable[str] = (),
+    sample: int | None = None,
+    stratify: str | None = None,
+    seed: int = 0,
 ) -> CaseSelection:
     """Return the conditions that select cases. Raises `UsageError` for an invalid one, before any
     file is read."""
     if limit is not None and limit < 1:
         raise UsageError(f"invalid limit {limit}; expected at least 1")
+    if sample is not None and sample < 1:
+        raise UsageError(f"invalid sample of {sample}; expected at least 1")
+    if stratify is not None and sample is None:
+        raise UsageError("nothing to stratify", hint="pass --sample as well")
     if where is not None:
         from carob.datasets.where import compile_where  # late: most runs score all cases
 
         compile_where(where)
     return CaseSelection(
-        tags=tuple(as_list(tags)), where=where, cases=tuple(as_list(cases)), limit=limit
+        tags=tuple(as_list(tags)),
+        where=where,
+        cases=tuple(as_list(cases)),
+        limit=limit,
+        filters=tuple(filters),
+        sample=sample,
+        stratify=stratify,
+        seed=seed if sample is not None else 0,
     )
 
 

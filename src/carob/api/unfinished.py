@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from hashlib import blake2b
 from pathlib import Path
 
+import msgspec
+
+from carob import __version__
+from carob.api.selection import SelectedCases
+from carob.api.sources import FileState
+from carob.runner.job import ScoringJob
+from carob.schema import Trace
+from carob.schema.digest import dataset_digest
 from carob.store import exists, open_store
 from carob.store.unfinished import RunKey, load_shards, remove_unfinished, save_shards
 
@@ -52,3 +61,26 @@ class StoredBatches:
                     Path(f"{self._own_file}{suffix}").unlink(missing_ok=True)
                 _FOLDER.rmdir()  # fails if other runs are unfinished
                 _FOLDER.parent.rmdir()
+
+
+def run_key(
+    paths: Sequence[Path],
+    cases: SelectedCases | None,
+    job: ScoringJob,
+    batches: int,
+    recorded: Sequence[Trace] | str,
+) -> RunKey:
+    """Return a key that only a run with the same inputs gets."""
+    inputs = {
+        "carob": __version__,  # another version may divide the traces differently
+        "files": [FileState.of(path) for path in paths],
+        "traces": recorded,
+        "dataset": dataset_digest(cases.whole) if cases else None,
+        "selection": cases.selection if cases else None,
+        "metrics": job.plan.specs,
+        "profiles": [job.plan.profile, job.plan.profiles],
+        "crossed": job.crossed,
+    }
+    data = msgspec.json.encode(inputs, order="deterministic")
+    key = blake2b(data, digest_size=8).hexdigest()
+    return RunKey(key, cases.whole.name if cases else None, batches)

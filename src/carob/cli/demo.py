@@ -30,6 +30,10 @@ class DemoStep(NamedTuple):
     command: str
 
 
+_LIVE = (
+    "--golden support.evalset.json --case order_status --case stock_winter_tyres"
+    " --case opening_hours"
+)
 STEPS = (
     DemoStep(
         "A bike shop has golden data for its support agent.",
@@ -55,6 +59,14 @@ STEPS = (
     DemoStep(
         "Release 1.5.0 does not. The report shows what broke.",
         "run traces/regressed.otlp.jsonl --golden support.evalset.json --where 'len(turns) > 0'",
+    ),
+    DemoStep(
+        "Or ask the agent itself: here a small scripted one, twice for each question.",
+        f"run --target python:shop_agent.py:answer --repeat 2 {_LIVE}",
+    ),
+    DemoStep(
+        "Its next release asks for the wrong tyre.",
+        f"run --target python:shop_agent.py:answer_regressed --repeat 2 {_LIVE}",
     ),
 )
 

@@ -16,6 +16,31 @@ _SECONDS = click.FloatRange(min=0, min_open=True)
 
 _OPTIONS = (
     option(
+        "--filter",
+        "filters",
+        multiple=True,
+        metavar="KEY:VALUE,…",
+        help="Select cases whose metadata has one of these values. Repeatable.",
+    ),
+    option(
+        "--sample",
+        metavar="N",
+        type=click.IntRange(min=1),
+        help="Draw N of the selected cases at random; --seed determines which.",
+    ),
+    option(
+        "--stratify",
+        metavar="KEY",
+        help="Draw each value of a metadata key, or each `tag`, with its share.",
+    ),
+    option(
+        "--progress",
+        type=click.Choice(["line", "json"]),
+        default="line",
+        show_default=True,
+        help="Show the progress of a live run as a line, or as JSON lines on stderr.",
+    ),
+    option(
         "--target",
         metavar="SCHEME:REST",
         help="Live agent to ask, such as python:agent.py:answer.",
@@ -43,7 +68,12 @@ _OPTIONS = (
         help="Attempts of the live agent at each case.",
     ),
     option(
-        "--seed", metavar="N", type=int, default=0, show_default=True, help="Seed of a live run."
+        "--seed",
+        metavar="N",
+        type=int,
+        default=0,
+        show_default=True,
+        help="Seed of a live run and of --sample.",
     ),
     option(
         "--state",
@@ -51,6 +81,20 @@ _OPTIONS = (
         multiple=True,
         metavar="KEY=VALUE",
         help="Change of the initial session state of every case. Repeatable.",
+    ),
+    option(
+        "--simulator",
+        metavar="PROVIDER:MODEL",
+        help="Model that plays the user of conversation scenarios.",
+        show_default="the judge",
+    ),
+    option(
+        "--max-turns",
+        metavar="N",
+        type=click.IntRange(min=0),
+        default=20,
+        show_default=True,
+        help="Maximum turns of a simulated conversation.",
     ),
     option(
         "--mocks",
@@ -105,9 +149,9 @@ def live_request(
         "headers": parse_pairs(options["target_headers"]) or None,
         "retry": options["retry"] or None,
     }
-    own = ("repeat", "seed", "mocks", "turn_timeout", "case_timeout", "max_time")
+    own = ("repeat", "mocks", "simulator", "turn_timeout", "case_timeout", "max_time")
     asked = any(flags.values()) or options["states"]
-    if not asked and all(options[name] in (None, 0, 1) for name in own):
+    if not asked and all(options[name] in (None, 1) for name in own):
         return None
     return api.live_request.LiveRequest(
         target=flags,
@@ -115,6 +159,8 @@ def live_request(
         concurrency=concurrency,
         max_cost=max_cost,
         on_miss=options["on_miss"],
+        max_turns=options["max_turns"],
+        seed=options["seed"],
         **{name: options[name] for name in own},
     )
 

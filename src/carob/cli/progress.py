@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 import click
+import msgspec
 
 from carob.cli.output import show_problem
 from carob.report.width import cut_text
@@ -76,6 +77,11 @@ def describe_live(event: LiveEvent) -> str:
     parts += [f"${event.cost:,.2f}"] if event.cost else []
     parts += [f"{format_duration(event.eta_s)} left"] if event.eta_s is not None else []
     return ", ".join(parts)
+
+
+def show_event(event: LiveEvent) -> None:
+    """Print an event of a live run as a JSON line on stderr, for programs."""
+    click.echo(msgspec.json.encode(event), err=True)
 
 
 class ProgressLine:

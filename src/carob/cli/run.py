@@ -27,7 +27,7 @@ from carob.cli.options import (
     trust_option,
 )
 from carob.cli.output import emit_report, emit_result, show_metrics, show_problem
-from carob.cli.progress import progress_line
+from carob.cli.progress import progress_line, show_event
 from carob.report.judge_cost import format_estimate
 
 
@@ -152,6 +152,10 @@ def run(
         where=where,
         cases=cases,
         limit=limit,
+        filters=live["filters"],
+        sample=live["sample"],
+        stratify=live["stratify"],
+        sample_seed=live["seed"],
         by=by,
         contracts=contracts,
         judge={
@@ -179,7 +183,7 @@ def run(
         listeners = api.run_request.Listeners(
             reading=line.reading,
             scoring=line.of("scoring"),
-            live=line.live,
+            live=show_event if live["progress"] == "json" else line.live,
             problem=line.report,
             metrics=show_metrics,
         )

@@ -55,6 +55,12 @@ class JudgePool:
                 hint="name it with --judge, or as `judge` in carob.toml",
             )
         model = own or self._choice.model
+        return self.client_of(model)
+
+    def client_of(self, model: str | None = None) -> JudgeClient | None:
+        """Return the client of a model, by default of the one that is configured. `None` if there
+        is none."""
+        model = model or self._choice.model
         if not model and self._choice.withheld and not self._dry:
             raise untrusted_error(self._choice.source, self._choice.withheld)
         if not model:

@@ -9,7 +9,9 @@ from carob.report.judge_cost import judge_cost_table
 from carob.report.markup import join
 from carob.report.run import (
     WHY_INFORMATIONAL,
+    attempt_rows,
     describe_status,
+    flaky_text,
     headline,
     metrics_without_scores,
     not_passed,
@@ -32,7 +34,7 @@ def format_comment(inputs: ReportInputs) -> str:
     head = ["metric", "mean", "min", "max", "passed", "failed", "unscored", "errors"]
     rows = [[name, *summary_cells(summary)] for name, summary in run.summary.metrics.items()]
     title = f"### {run.verdict}: {markdown_cell(headline(run))}"
-    text = "\n".join([title, "", *_remarks(run), *markdown_table(head, rows), *_judges(run), ""])
+    text = "\n".join([title, "", *_remarks(run), *markdown_table(head, rows), *_more(run), ""])
     results, total = not_passed(run, _MAX_CASES)
     for index, result in enumerate(results):
         block = "\n".join(["", *_case(result, index < _UNFOLDED), ""])
@@ -51,10 +53,19 @@ def _remarks(run: Run) -> Iterator[str]:
         yield ""
 
 
-def _judges(run: Run) -> Iterator[str]:
+def _more(run: Run) -> Iterator[str]:
+    """Yield what judges cost, and how often repeated attempts passed."""
     if rows := judge_cost_table(run):
         yield ""
         yield from markdown_table(rows[0], rows[1:])
+    if attempts := run.summary.attempts:
+        yield ""
+        yield from markdown_table(
+            ["attempts k", "pass@k", "pass^k", "cases"], attempt_rows(attempts)
+        )
+        if attempts.flaky:
+            yield ""
+            yield markdown_cell(flaky_text(attempts))
 
 
 def _case(result: CaseResult, unfolded: bool) -> Iterator[str]:

@@ -57,14 +57,18 @@ def attempt_lines(run: Run) -> Iterator[Block]:
     attempts = run.summary.attempts
     if not attempts:
         return
-    rows = [
+    yield ""
+    yield Table([["attempts k", "pass@k", "pass^k", "cases"], *attempt_rows(attempts)])
+    if attempts.flaky:
+        yield flaky_text(attempts)
+
+
+def attempt_rows(attempts: AttemptSummary) -> list[list[str]]:
+    """Return the cells of pass@k and pass^k for each k."""
+    return [
         [f"{rate.k}", number(rate.any_passes), number(rate.all_pass), f"{rate.cases:,}"]
         for rate in attempts.rates
     ]
-    yield ""
-    yield Table([["attempts k", "pass@k", "pass^k", "cases"], *rows])
-    if attempts.flaky:
-        yield flaky_text(attempts)
 
 
 def flaky_text(attempts: AttemptSummary) -> str:

@@ -120,9 +120,19 @@ class CaseSelection(Struct, frozen=True):
     """Number of cases, from the first one that meets the other conditions."""
     total: int | None = None
     """Number of cases in the whole dataset, in the record of a run."""
+    filters: tuple[str, ...] = ()
+    """Values that the metadata of a case must have, as `KEY:VALUE,VALUE`."""
+    sample: int | None = None
+    """Number of cases to draw from those that meet the other conditions."""
+    stratify: str | None = None
+    """The key of the metadata, or `tag`, whose values the sample has in the same shares."""
+    seed: int = 0
+    """Determines the sample."""
 
     def __bool__(self) -> bool:
-        return bool(self.tags or self.where or self.cases or self.limit is not None)
+        numbers = (self.limit, self.sample)
+        conditions = self.tags or self.where or self.cases or self.filters
+        return bool(conditions or any(number is not None for number in numbers))
 
 
 class Dataset(Struct, frozen=True):

@@ -130,7 +130,7 @@ def _load_file(path: Path) -> Any:
 def _qualified_name(value: Any) -> str:
     named = hasattr(value, "__qualname__")
     kind = cast("Callable[..., Any]", value if named else type(value))
-    return f"{kind.__module__}:{kind.__qualname__}"
+    return f"{getattr(kind, '__module__', 'builtins')}:{kind.__qualname__}"
 
 
 _Form = Literal["message", "input", "case"]

@@ -10,6 +10,7 @@ from carob.report.charts import proportions
 from carob.report.html.parts import STATUSES, breakable, count_statuses, number, scale, table
 from carob.report.judge_cost import USAGE_HEAD, usage_cells
 from carob.report.markup import Child, Markup, join, tag
+from carob.report.run import flaky_text
 from carob.schema import MetricSpec, MetricSummary, ModeComparison, Run
 
 
@@ -21,9 +22,24 @@ def summary_section(run: Run) -> Markup:
             _facts(run),
             _metrics(run),
             _judges(run),
+            _attempts(run),
             [_modes(comparison) for comparison in run.summary.modes],
         ]
     )
+
+
+def _attempts(run: Run) -> Markup:
+    """Return pass@k, pass^k and the flaky cases of a run with repeated attempts."""
+    attempts = run.summary.attempts
+    if not attempts:
+        return join([])
+    rows: list[list[Child]] = [
+        [f"{rate.k}", number(rate.any_passes), number(rate.all_pass), f"{rate.cases:,}"]
+        for rate in attempts.rates
+    ]
+    flaky = tag("p", flaky_text(attempts)) if attempts.flaky else join([])
+    head: list[Child] = ["k", "pass@k", "pass^k", "cases"]
+    return join([table("Repeated attempts", head, rows, "numbers"), flaky])
 
 
 def _counts(run: Run) -> Markup:
@@ -48,7 +64,9 @@ def _facts(run: Run) -> Markup:
 
 def _named_facts(run: Run) -> Iterator[tuple[str, Child]]:
     if run.stopped:
-        yield "judging stopped early", run.stopped
+        yield "stopped early", run.stopped
+    if run.target:
+        yield "live agent", run.target.name
     if run.dataset is None:
         yield "golden data", "none"
     else:
