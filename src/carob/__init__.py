@@ -14,6 +14,7 @@ if TYPE_CHECKING:  # `X as X` marks a name as exported
     from carob.api.datasets import subset as subset
     from carob.api.datasets import summarise as summarise
     from carob.api.datasets import validate as validate
+    from carob.api.leaderboard import leaderboard as leaderboard
     from carob.api.lint import lint as lint
     from carob.api.load import load as load
     from carob.api.release import release as release
@@ -83,6 +84,7 @@ _NAMES = {
     "compare": "carob.api.compare:compare",
     "convert": "carob.api.datasets:convert",
     "diff": "carob.api.versions:diff",
+    "leaderboard": "carob.api.leaderboard:leaderboard",
     "lint": "carob.api.lint:lint",
     "load": "carob.api.load:load",
     "read_only_lens": "carob.datasets.lens:read_only_lens",

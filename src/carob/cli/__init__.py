@@ -43,6 +43,7 @@ _COMMANDS = {
     "report": ("history", "Show a run in any output format."),
     "compare": ("compare", "Compare two runs for significant differences."),
     "gate": ("compare", "Decide whether a run passes, for CI."),
+    "leaderboard": ("leaderboard", "Rank runs of the same cases."),
     "calibrate": ("calibrate", "Measure how well a judge agrees with human labels."),
     "trust": ("trust", "Trust the addresses and keys that a configuration names."),
     "serve": ("serve", "Serve the store over REST, and receive traces of live agents."),

@@ -1,0 +1,62 @@
+"""Rank runs: those that are named, or those of a batch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from carob.analysis.distributions import require_statistics
+from carob.analysis.leaderboard import rank_runs
+from carob.analysis.rules import ALPHA, PASS_RATE
+from carob.api.history import find_run, list_runs, stored_run
+from carob.api.load import as_list
+from carob.errors import NotFoundError, UsageError
+from carob.schema import Run
+from carob.schema.history import RunEntry
+from carob.schema.leaderboard import Leaderboard
+
+BATCH = "batch"
+"""The label that the runs of a batch share."""
+_MAX_RUNS = 200
+
+
+def leaderboard(
+    runs: str | Iterable[str] = (),
+    *,
+    batch: str | None = None,
+    metric: str = PASS_RATE,
+    alpha: float = ALPHA,
+    store: str | None = None,
+) -> Leaderboard:
+    """Rank runs by their pass rate or by the mean of a metric, with paired statistics over the
+    cases that all of them share. `runs` are files or stored runs; `batch` names all stored runs
+    with the label `batch=NAME`, of which the newest for each combination of labels counts."""
+    require_statistics("a leaderboard")
+    names = as_list(runs)
+    if batch is None:
+        ranked = {name: find_run(name, store=store) for name in names}
+    elif names:
+        raise UsageError("cannot rank named runs and a batch", hint="pass one of them")
+    else:
+        ranked = _load_batch(batch, store)
+    return rank_runs(ranked, metric=metric, alpha=alpha)
+
+
+def _load_batch(batch: str, store: str | None) -> Mapping[str, Run]:
+    entries = list_runs(labels={BATCH: batch}, limit=_MAX_RUNS, store=store).runs
+    newest: dict[str, RunEntry] = {}
+    for entry, name in zip(entries, _names(entries), strict=True):
+        newest.setdefault(name, entry)
+    if not newest:
+        hint = "`carob runs` lists the labels of stored runs"
+        raise NotFoundError(f"no run has the label {BATCH}={batch}", hint=hint)
+    return {name: stored_run(entry.id, store=store) for name, entry in sorted(newest.items())}
+
+
+def _names(entries: Sequence[RunEntry]) -> list[str]:
+    """Name each run by the labels that differ between the runs, else by its id."""
+    keys = sorted({key for entry in entries for key in entry.labels if not key.startswith("git.")})
+    varied = [key for key in keys if len({entry.labels.get(key) for entry in entries}) > 1]
+    return [
+        ", ".join(f"{key}={entry.labels[key]}" for key in varied if key in entry.labels) or entry.id
+        for entry in entries
+    ]

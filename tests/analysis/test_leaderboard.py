@@ -1,0 +1,135 @@
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from carob.analysis.leaderboard import rank_runs
+from carob.errors import EvaluationError, UsageError
+from carob.schema import CaseResult, Run
+from carob.schema.outcome import Scale
+from carob.schema.run import CaseCounts, CaseScore, MetricSpec, RunSummary
+
+SCALES: dict[str, Scale] = {"quality": (0.0, 1.0), "cost": (0.0, None), "latency": (0.0, None)}
+
+
+def spec(name: str) -> MetricSpec:
+    better = "higher" if name == "quality" else "lower"
+    return MetricSpec(
+        name=name, version=1, params={}, threshold=None, scale=SCALES[name], better=better
+    )
+
+
+def make_run(name: str, *, passed: list[bool], digest: str = "d", **scores: list[float]) -> Run:
+    cases = tuple(
+        CaseResult(
+            case=f"case-{index}",
+            trace=f"t-{index}",
+            status="passed" if good else "failed",
+            scores=tuple(
+                CaseScore(metric=metric, status="info", value=values[index])
+                for metric, values in scores.items()
+            ),
+            digest=digest,
+        )
+        for index, good in enumerate(passed)
+    )
+    return Run(
+        id=f"run-{name}",
+        created_at="2026-03-02T09:00:00Z",
+        verdict="failed",
+        dataset=None,
+        metrics=tuple(map(spec, scores)),
+        cases=cases,
+        summary=RunSummary(cases=CaseCounts(), metrics={}),
+    )
+
+
+def share(number: int, total: int = 40) -> list[bool]:
+    return [index < number for index in range(total)]
+
+
+def test_runs_without_a_significant_difference_share_a_rank():
+    runs = {
+        "good": make_run("good", passed=share(38)),
+        "fair": make_run("fair", passed=share(36)),
+        "poor": make_run("poor", passed=share(10)),
+    }
+    board = rank_runs(runs)
+    assert [(run.name, run.rank) for run in board.runs] == [("good", 1), ("fair", 1), ("poor", 3)]
+    assert [run.difference for run in board.runs] == [None, pytest.approx(-0.05), -0.7]
+    assert board.runs[2].p is not None
+    assert board.runs[2].p < 0.001
+    assert (board.cases, board.left_out) == (40, 0)
+
+
+def test_equal_runs_are_rarely_told_apart():
+    """Ten runs of the same agent: 45 pairs, and an adjustment over all of them."""
+    source, false_alarms = random.Random(5), 0  # noqa: S311 - not a secret
+    for _ in range(40):
+        runs = {
+            f"r{number}": make_run(f"{number}", passed=[source.random() < 0.7 for _ in range(30)])
+            for number in range(10)
+        }
+        false_alarms += any(run.rank > 1 for run in rank_runs(runs).runs)
+    assert false_alarms <= 5  # at most 5 % are expected, so 2 of 40
+
+
+def test_cheaper_or_faster_run_is_efficient_although_it_is_not_the_best():
+    flat = [0.01] * 20
+    runs = {
+        "best": make_run("a", passed=share(20, 20), cost=flat, latency=[2.0] * 20),
+        "cheap": make_run("b", passed=share(12, 20), cost=[0.001] * 20, latency=[2.0] * 20),
+        "useless": make_run("c", passed=share(10, 20), cost=flat, latency=[3.0] * 20),
+    }
+    board = rank_runs(runs)
+    assert {run.name: run.efficient for run in board.runs} == {
+        "best": True,
+        "cheap": True,
+        "useless": False,
+    }
+    assert board.runs[0].cost == pytest.approx(0.01)
+
+
+def test_unknown_price_is_neither_better_nor_worse():
+    runs = {
+        "best": make_run("a", passed=share(20, 20), cost=[0.01] * 20),
+        "unpriced": make_run("b", passed=share(10, 20)),
+    }
+    assert [run.efficient for run in rank_runs(runs).runs] == [True, True]
+
+
+def test_metric_with_lower_is_better_ranks_the_lowest_first():
+    runs = {
+        "slow": make_run("a", passed=share(9, 9), latency=[4.0] * 9),
+        "fast": make_run("b", passed=share(9, 9), latency=[1.0] * 9),
+    }
+    board = rank_runs(runs, metric="latency")
+    assert [(run.name, run.rank) for run in board.runs] == [("fast", 1), ("slow", 2)]
+
+
+def test_cases_that_separate_come_with_the_number_of_each_run():
+    runs = {
+        "a": make_run("a", passed=[True, True, False]),
+        "b": make_run("b", passed=[True, False, True]),
+    }
+    board = rank_runs(runs)
+    assert [(item.case, item.values) for item in board.separating] == [
+        ("case-1", (1.0, 0.0)),
+        ("case-2", (0.0, 1.0)),
+    ]
+
+
+def test_changed_cases_are_left_out():
+    changed = make_run("b", passed=share(2, 3), digest="other")
+    with pytest.raises(EvaluationError, match="no case has a pass_rate in every run"):
+        rank_runs({"a": make_run("a", passed=share(2, 3)), "b": changed})
+
+
+def test_metric_that_a_run_lacks_is_refused():
+    runs = {
+        "a": make_run("a", passed=share(2, 3), quality=[1.0] * 3),
+        "b": make_run("b", passed=share(2, 3)),
+    }
+    with pytest.raises(UsageError, match="'quality' is not a metric that all runs share"):
+        rank_runs(runs, metric="quality")
