@@ -18,6 +18,7 @@ from carob.api.load import (
     golden_formats,
     load,
     load_release,
+    load_streamed,
     writable_path,
 )
 from carob.datasets.reformat import reformat_like
@@ -162,4 +163,4 @@ def _load(source: Dataset | PathName, registry: PathName) -> Dataset:
     if isinstance(source, Dataset):
         return source
     release = find_release(source, Path(registry))
-    return load_release(release) if release else load(source)
+    return load_release(release, spooled=True) if release else load_streamed(source)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,7 +11,9 @@ import msgspec
 from carob.datasets.formats import Format, format_of
 from carob.datasets.ids import unique_ids
 from carob.datasets.write import Destination, PreparedDataset, prepare_dataset
+from carob.files.spool import Spool
 from carob.schema import Case, Dataset, Loss
+from carob.schema.codec import CASES
 
 
 class ReformattedDataset(NamedTuple):
@@ -40,20 +42,21 @@ def reformat_like(dataset: Dataset, like: Dataset, formats: Sequence[Format]) ->
         header = lens.get(prepared.header.doc)
     if any(loss.case is not None for loss in preserved):
         omitted = {loss.case for loss in prepared.omitted}
-        cases, losses = [case for case in dataset.cases if case.id not in omitted], ()
+        cases, losses = _collect(case for case in dataset.cases if case.id not in omitted), ()
     else:
         cases = _read_back(prepared)
     return ReformattedDataset(header.with_cases(cases), losses)
 
 
-def _read_back(prepared: PreparedDataset) -> list[Case]:
+def _read_back(prepared: PreparedDataset) -> Sequence[Case]:
     form = prepared.destination.format
     lens = form.cases(prepared.destination.container)
-    cases = [lens.read(written.doc) for written in prepared.cases]
+    cases = _collect(lens.read(written.doc) for written in prepared.cases)
     if not form.derives_ids:
         return cases
     ids = unique_ids(case.id for case in cases)
-    return [msgspec.structs.replace(case, id=name) for case, name in zip(cases, ids, strict=True)]
+    pairs = zip(cases, ids, strict=True)
+    return _collect(msgspec.structs.replace(case, id=name) for case, name in pairs)
 
 
 def _destination(like: Dataset, formats: Sequence[Format]) -> Destination | None:
@@ -71,5 +74,11 @@ def _format_name(dataset: Dataset) -> str:
 
 def _without_origin(dataset: Dataset) -> Dataset:
     """The dataset without its source documents, which would be written back unchanged."""
-    cases = [msgspec.structs.replace(case, origin=None) for case in dataset.cases]
+    cases = _collect(msgspec.structs.replace(case, origin=None) for case in dataset.cases)
     return msgspec.structs.replace(dataset, origin=None, cases=cases)
+
+
+def _collect(cases: Iterable[Case]) -> Sequence[Case]:
+    spool = Spool(CASES)
+    spool.extend(cases)
+    return spool.finish()

@@ -7,13 +7,15 @@ derived from the user messages (`content_id`), and a reworded case is matched by
 from __future__ import annotations
 
 import re
+from array import array
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
-from typing import NamedTuple
+from typing import NamedTuple, overload
 
 import msgspec
 
+from carob.files.digest_table import DigestTable, text_digest
 from carob.schema import Case, content_id
 from carob.schema.digest import case_digest
 from carob.versions import equivalence
@@ -29,15 +31,19 @@ _CANDIDATES = 3
 class CaseMatches(NamedTuple):
     """Indices into the old and the new cases."""
 
-    pairs: list[tuple[int, int]]
+    pairs: Sequence[tuple[int, int]]
+    """In the order of the new cases."""
     removed: list[int]
     added: list[int]
+    unchanged: bytes
+    """For each new case, 1 if it is equal to its old one."""
 
 
 def align(old: Sequence[Case], new: Sequence[Case]) -> CaseMatches:
     """Pair the cases of two versions, the most certain pairs first."""
     matching = _Matching(old, new)
     matching.pair(case_digest)
+    unchanged = bytes(matching.new.taken)
     # A derived id identifies the question, not the case: two rows with the same question get
     # `case-x` and `case-x-2`, and swap these ids when they swap their positions.
     matching.pair(lambda case: _content_digest(case) if has_derived_id(case) else None)
@@ -48,29 +54,75 @@ def align(old: Sequence[Case], new: Sequence[Case]) -> CaseMatches:
     )
     matching.pair(lambda case: _user_messages(case) or None)
     matching.pair_similar()
-    pairs = sorted(matching.pairs, key=lambda pair: pair[1])
-    return CaseMatches(pairs, list(matching.old), list(matching.new))
+    removed, added = list(matching.old.indices()), list(matching.new.indices())
+    return CaseMatches(_Pairs(matching.partners), removed, added, unchanged)
+
+
+class _Pairs(Sequence[tuple[int, int]]):
+    """The pairs of old and new cases, in eight bytes each."""
+
+    def __init__(self, partners: array[int]) -> None:
+        self._partners = partners
+        self._new = array("q", (new for new, old in enumerate(partners) if old >= 0))
+
+    def __len__(self) -> int:
+        return len(self._new)
+
+    @overload
+    def __getitem__(self, index: int) -> tuple[int, int]: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[tuple[int, int]]: ...
+    def __getitem__(self, index: int | slice) -> tuple[int, int] | Sequence[tuple[int, int]]:
+        if isinstance(index, slice):
+            return [(self._partners[new], new) for new in self._new[index]]
+        new = self._new[index]
+        return self._partners[new], new
+
+
+class _Unpaired:
+    """The cases of one version that have no partner yet. The cases may be in a file."""
+
+    def __init__(self, cases: Sequence[Case]) -> None:
+        self._cases = cases
+        self.taken = bytearray(len(cases))
+        self.left = len(cases)
+
+    def indices(self) -> Iterator[int]:
+        return (index for index, taken in enumerate(self.taken) if not taken)
+
+    def items(self) -> Iterator[tuple[int, Case]]:
+        if self.left == len(self._cases):
+            return enumerate(self._cases)
+        return ((index, self._cases[index]) for index in self.indices())
+
+    def take(self, index: int) -> None:
+        self.taken[index] = 1
+        self.left -= 1
 
 
 class _Matching:
     def __init__(self, old: Sequence[Case], new: Sequence[Case]) -> None:
-        self.old, self.new = dict(enumerate(old)), dict(enumerate(new))
-        self.pairs: list[tuple[int, int]] = []
+        self.old, self.new = _Unpaired(old), _Unpaired(new)
+        self.partners = array("q", [-1]) * len(new)
+        """The old case of each new one."""
 
     def pair(self, key: Callable[[Case], Hashable | None]) -> None:
-        """Pair cases with the same key, in their order."""
-        if not self.old or not self.new:
+        """Pair cases with the same key, in their order. Keys are compared by digests, which are
+        all that memory holds of the cases."""
+        if not self.old.left or not self.new.left:
             return
-        new_by_key: defaultdict[Hashable, list[int]] = defaultdict(list)
-        for index, case in self.new.items():
-            new_by_key[key(case)].append(index)
-        new_by_key.pop(None, None)
-        unpaired = {value: iter(indices) for value, indices in new_by_key.items()}
-        self._take(
-            (old, new)
-            for old, case in self.old.items()
-            if (indices := unpaired.get(key(case))) and (new := next(indices, None)) is not None
-        )
+        by_key = DigestTable(_digests(self.new, key))
+        used: Counter[int] = Counter()  # only of keys that are not unique: there may be millions
+        pairs = array("q")
+        for digest, old in _digests(self.old, key):
+            indices = by_key.find(digest)
+            number = used[digest] if len(indices) > 1 else 0
+            if number < len(indices) and self.partners[indices[number]] < 0:
+                self.partners[indices[number]] = old
+                pairs.extend((old, indices[number]))
+                if len(indices) > 1:
+                    used[digest] += 1
+        self._take(zip(pairs[::2], pairs[1::2], strict=True))
 
     def pair_similar(self) -> None:
         """Pair cases that are most similar to each other. Cases with ids of their own are left out:
@@ -81,12 +133,20 @@ class _Matching:
         self._take((i, j) for i, j in best_new.items() if best_old.get(j) == i)
 
     def _take(self, pairs: Iterable[tuple[int, int]]) -> None:
-        for old, new in list(pairs):
-            del self.old[old], self.new[new]
-            self.pairs.append((old, new))
+        for old, new in pairs:
+            self.old.take(old)
+            self.new.take(new)
+            self.partners[new] = old
 
 
-def _texts_without_id(cases: dict[int, Case]) -> dict[int, str]:
+def _digests(cases: _Unpaired, key: Callable[[Case], Hashable | None]) -> Iterator[tuple[int, int]]:
+    for index, case in cases.items():
+        value = key(case)
+        if value is not None:
+            yield text_digest(value if isinstance(value, str) else repr(value)), index
+
+
+def _texts_without_id(cases: _Unpaired) -> dict[int, str]:
     return {
         index: " ".join(_user_messages(case))
         for index, case in cases.items()

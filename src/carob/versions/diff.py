@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 from typing import NamedTuple, cast
 
 import msgspec
 
 from carob.errors import InputError
+from carob.files.spool import Spool
 from carob.schema import Case, Dataset, Json, Struct, Turn
+from carob.schema.codec import CompactCodec
 from carob.schema.digest import case_digest
 from carob.schema.versions import Bump, Change, ChangeKind, ChangeLevel, Diff
 from carob.versions.align import align, has_derived_id
@@ -36,6 +39,7 @@ _NEUTRAL_KEYS = {
 """Keys of list items that do not affect their meaning."""
 _COMPARED_BY_KEY = frozenset({"metadata", "state", "reference", "session", "scenario"})
 """Fields whose keys are compared one by one."""
+_CHANGES = CompactCodec(Change)
 _encode = msgspec.json.Encoder(order="deterministic").encode
 _ORDER: dict[Bump, int] = {"none": 0, "patch": 1, "minor": 2, "major": 3}
 
@@ -51,7 +55,10 @@ class _FieldChange(NamedTuple):
 def diff(old: Dataset, new: Dataset) -> Diff:
     """List the changes from `old` to `new`, case by case and field by field."""
     try:
-        changes = (*_dataset_changes(old, new), *_case_changes(old, new))
+        spool = Spool(_CHANGES)
+        spool.extend(_dataset_changes(old, new))
+        spool.extend(_case_changes(old, new))
+        changes = spool.finish()
     except RecursionError as error:
         raise InputError("a value is too deeply nested to compare") from error
     return Diff(
@@ -61,7 +68,7 @@ def diff(old: Dataset, new: Dataset) -> Diff:
 
 def bump_for(changes: Iterable[Change]) -> Bump:
     """The bump that the changes require."""
-    levels: list[Bump] = ["none", *(change.level for change in changes)]
+    levels: set[Bump] = {"none", *(change.level for change in changes)}
     return max(levels, key=lambda level: _ORDER[level])
 
 
@@ -114,13 +121,14 @@ def _case_changes(old: Dataset, new: Dataset) -> Iterator[Change]:
     for index in aligned.removed:
         yield _case_change(old.cases[index], "removed", "major")
     for index, place in aligned.pairs:
+        if aligned.unchanged[place]:
+            continue
         before, after = old.cases[index], new.cases[place]
         for change in _field_changes(before, after):
             yield Change(case=after.id, user=_first_message(after), **change._asdict())
     for place in aligned.added:
         yield _case_change(new.cases[place], "added", "minor")
-    places = [index for index, _ in aligned.pairs]
-    if places != sorted(places):
+    if any(first[0] > second[0] for first, second in pairwise(aligned.pairs)):
         yield Change(case=None, field="order", kind="changed", level="patch")
 
 
