@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Unit = Literal["ms", "s", "MB", "MB/s", "%"]
+Unit = Literal["ms", "s", "kB", "MB", "MB/s", "%"]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -326,4 +326,4 @@ def test_run_list_is_searched_and_pages_without_scripts(site: Site, visit: NewVi
     page.goto(f"{site.address}/runs/{site.seeded.large}")
     page.get_by_role("link", name="2", exact=True).click()
     expect(page).to_have_url(re.compile("page=2"))
-    expect(page.locator("table.cases tbody tr")).to_have_count(200)
+    expect(page.locator("table.cases tbody tr")).to_have_count(100)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import takewhile
 from pathlib import Path
 from typing import NamedTuple
 
@@ -26,6 +27,8 @@ from carob.schema.edit_script import EditStep
 from carob.store import open_store
 from carob.store.history import find_execution
 from carob.store.run_pages import read_head, read_places, read_trace
+
+_GOOD = ("passed", "info")
 
 
 class TurnView(NamedTuple):
@@ -79,23 +82,20 @@ def view_case(
     with open_store(store_url(store)) as database:
         number, run = read_head(database, find_execution(database, name))
         index = run_indexes.get(database, number, run)
-        places = [row.place for row in index.rows if row.case == case]
+        places = index.places.get(case, ())
         if not places:
             raise NotFoundError(f"{run.id} has no case {case!r}", hint=f"see /runs/{run.id}")
         lines = read_lines(database, number, run, dict.fromkeys(places, case))
         attempt = min(max(attempt, 1), len(lines))
         line = lines[attempt - 1]
         trace = read_trace(database, number, line.place)
-        rows = select_rows(
-            database,
-            number,
-            index,
-            wanted or CaseFilter(),
-            tagged_cases(run, wanted.tag if wanted else None, golden, registry),
-        )
-    is_good = ("passed", "info")
-    if wanted is None and line.result.status not in is_good:
-        rows = [row for row in rows if row.status not in is_good]
+        if wanted is not None:
+            tagged = tagged_cases(run, wanted.tag, golden, registry)
+            rows = select_rows(database, number, index, wanted, tagged)
+        elif line.result.status in _GOOD:
+            rows = index.worst_first
+        else:  # those that did not pass come first
+            rows = takewhile(lambda row: row.status not in _GOOD, index.worst_first)
     names = list(dict.fromkeys(row.case for row in rows))
     place = names.index(case) if case in names else 0
     expected = find_golden(run, case, line.result.digest, golden=golden, registry=registry)

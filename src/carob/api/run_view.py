@@ -38,8 +38,8 @@ from carob.store.run_pages import (
 
 MAX_ROWS = 1000
 """Cases that a page shows at once; beyond, they come in pages."""
-PAGE = 200
-"""Cases of such a page."""
+PAGE = 100
+"""Cases of such a page: about 60 kB, and what scripts load at once."""
 _BINS = 6
 _READ = 500
 """Cases that one query reads."""
@@ -110,6 +110,9 @@ class IndexedRun(NamedTuple):
     """What is known of all cases of a run."""
 
     rows: tuple[IndexRow, ...]
+    worst_first: tuple[IndexRow, ...]
+    places: Mapping[str, Sequence[int]]
+    """The positions of each case, one for each attempt."""
     causes: tuple[CauseGroup, ...]
     histograms: Mapping[str, tuple[int, ...]]
 
@@ -228,14 +231,14 @@ def select_rows(
     tagged: Collection[str] | None,
 ) -> list[IndexRow]:
     """Return the rows of an index that a filter selects, in its order."""
-    rows = [row for row in index.rows if _matches(row, wanted)]
+    rows = list(index.worst_first if wanted.order == "worst" else index.rows)
+    if wanted.status or wanted.metric or wanted.cause:
+        rows = [row for row in rows if _matches(row, wanted)]
     if tagged is not None:
         rows = [row for row in rows if row.case in tagged]
     if wanted.text:
         places = _places_with(database, number, wanted.text)
         rows = [row for row in rows if row.place in places]
-    if wanted.order == "worst":
-        rows.sort(key=lambda row: (_ORDER[row.status], row.worst, row.place))
     return rows
 
 
@@ -267,6 +270,7 @@ def find_datasets(
 
 def _build_index(database: Database, number: int, run: Run) -> IndexedRun:
     rows: list[IndexRow] = []
+    places: dict[str, list[int]] = {}
     causes: list[tuple[str, tuple[Cause, ...]]] = []
     bins = {spec.name: [0] * _BINS for spec in run.metrics}
     scales = {spec.name: spec.scale for spec in run.metrics}
@@ -276,12 +280,15 @@ def _build_index(database: Database, number: int, run: Run) -> IndexedRun:
         if result.status not in ("passed", "info"):
             found = find_causes(result)
             causes.append((result.case or result.trace or "", found))
-        rows.append(_row(place, result, found))
+        row = _row(place, result, found)
+        rows.append(row)
+        places.setdefault(row.case, []).append(place)
         for score in result.scores:
             if score.value is not None and score.metric in scales:
                 bins[score.metric][_bin(score.value, scales[score.metric])] += 1
     histograms = {name: tuple(counts) for name, counts in bins.items()}
-    return IndexedRun(tuple(rows), count_causes(causes), histograms)
+    worst_first = sorted(rows, key=lambda row: (_ORDER[row.status], row.worst, row.place))
+    return IndexedRun(tuple(rows), tuple(worst_first), places, count_causes(causes), histograms)
 
 
 def _bin(value: float, scale: Scale) -> int:
