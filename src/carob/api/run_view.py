@@ -21,6 +21,7 @@ from carob.api.metrics import metrics
 from carob.api.store import store_url
 from carob.api.versions import load_reference
 from carob.errors import CarobError
+from carob.files.collector import collector_paused
 from carob.report.forms import ReportInputs
 from carob.schema import Case, CaseResult, Comparison, Run, Status
 from carob.schema.base import prepare_type
@@ -131,7 +132,8 @@ class _Indexes:
             if key in self._indexes:
                 self._indexes.move_to_end(key)
                 return self._indexes[key]
-        index = _build_index(database, number, run)
+        with collector_paused():
+            index = _build_index(database, number, run)
         with self._lock:
             self._indexes[key] = index
             while sum(len(kept.rows) for kept in self._indexes.values()) > _MAX_INDEXED:
@@ -298,9 +300,11 @@ def _bin(value: float, scale: Scale) -> int:
 
 
 def _row(place: int, result: CaseResult, causes: tuple[Cause, ...]) -> IndexRow:
-    metrics = tuple(s.metric for s in result.scores if s.status not in ("passed", "info"))
-    deciding = [s for s in result.scores if s.threshold is not None and s.value is not None]
-    worst = min((score.value or 0.0 for score in deciding), default=0.0)
+    metrics: tuple[str, ...] = ()
+    if causes or result.status not in ("passed", "info"):
+        metrics = tuple(s.metric for s in result.scores if s.status not in ("passed", "info"))
+    values = [s.value for s in result.scores if s.threshold is not None and s.value is not None]
+    worst = min(values) if values else 0.0
     name = result.case if result.case is not None else result.trace or ""
     return IndexRow(place, name, result.status, causes, metrics, worst)
 
