@@ -1,4 +1,4 @@
-"""Shared fixtures: the formats, and google-adk as an oracle."""
+"""Shared fixtures: the formats, and other tools as oracles."""
 
 from __future__ import annotations
 
@@ -27,10 +27,20 @@ def formats() -> list[Format]:
 @pytest.fixture(scope="session")
 def adk() -> Iterator[Oracle]:
     """Ask google-adk whether it loads a document, and for its serialization."""
+    yield from _ask("adk.py")
+
+
+@pytest.fixture(scope="session")
+def original() -> Iterator[Oracle]:
+    """Ask the tool that defines a format what it reads from a file: `[format, path]`."""
+    yield from _ask("formats.py")
+
+
+def _ask(oracle: str) -> Iterator[Oracle]:
     python = Path(os.environ.get("CAROB_PEERS", ROOT / ".peers/bin/python"))
     if not python.exists():
-        pytest.fail(f"no {python}: `make peers` sets up google-adk, which these tests ask")
-    command = [str(python), str(ROOT / "tests/oracle/adk.py")]
+        pytest.fail(f"no {python}: `make peers` sets up the tools that these tests ask")
+    command = [str(python), str(ROOT / "tests/oracle" / oracle)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdin
         assert process.stdout

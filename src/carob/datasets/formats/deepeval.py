@@ -82,7 +82,8 @@ class DeepEvalFormat(RowFormat):
     def write_case(self, case: Case) -> Json:
         if case.scenario is None:
             # DeepEval exports every field; this one tells its rows from other pairs.
-            return {"actual_output": None, **cast("Object", super().write_case(case))}
+            row = {"actual_output": None, **cast("Object", super().write_case(case))}
+            return {**row, "context": [case.context]} if case.context else row
         plan, prompt = case.scenario.plan, case.scenario.prompt
         outcome = next((rubric.text for rubric in case.rubrics if rubric.id == _OUTCOME), None)
         persona = case.scenario.persona
@@ -91,9 +92,21 @@ class DeepEvalFormat(RowFormat):
             scenario=plan,
             user_description=persona if isinstance(persona, str) else None,
             turns=[{"role": "user", "content": prompt}] if prompt else None,
+            context=[case.context] if case.context else None,
             additional_metadata=case.metadata or None,
         )
         return {**golden, _OUTCOME: outcome}
+
+    def write_cells(self, case: Case) -> Json:
+        cells = cast("Object", super().write_cells(case))
+        recorded = case.recorded.turns[-1] if case.recorded and case.recorded.turns else None
+        grounding = (recorded.grounding if recorded else None) or ()
+        # Of a list, DeepEval reads the texts between the separators, not JSON.
+        texts: dict[str, str] = {
+            "context": (case.context or "").replace("\0", ""),
+            "retrieval_context": "|".join(text for text in grounding if isinstance(text, str)),
+        }
+        return {**cells, **{name: text for name, text in texts.items() if text}}
 
 
 def is_golden(row: Object) -> bool:
