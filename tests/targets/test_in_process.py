@@ -40,3 +40,17 @@ def test_adk_tools_are_mocked(adk: dict[str, Any]):
 def test_adk_call_without_a_recorded_result_is_an_error(adk: dict[str, Any]):
     assert adk["missed"]["status"] == "error"
     assert adk["missed"]["reason"].startswith("mock: no recorded result for get_order")
+
+
+@pytest.fixture(scope="module")
+def mocked() -> dict[str, Any]:
+    return json.loads(run_script("framework_mocks.py").splitlines()[-1])
+
+
+@pytest.mark.parametrize("framework", ["openai", "langchain", "pydantic-ai"])
+def test_tools_of_a_framework_are_mocked(mocked: dict[str, Any], framework: str):
+    status, reason, ran = mocked[framework]["known"]
+    assert (status, ran) == ("passed", []), reason
+    status, reason, ran = mocked[framework]["unknown"]
+    assert (status, ran) == ("error", [])
+    assert reason == 'mock: no recorded result for get_order({"order_id":"99"})'

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterator, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from secrets import token_hex
 from typing import Any, cast
 
@@ -22,6 +23,7 @@ from carob.api.unfinished import StoredBatches
 from carob.config import Config
 from carob.config.trust import untrusted_error
 from carob.errors import StoppedError, UsageError
+from carob.files.atomic import write_atomic
 from carob.runner.plan import Plan
 from carob.schema import (
     JudgeSettings,
@@ -37,7 +39,7 @@ from carob.store.unfinished import RunKey
 from carob.targets.conversation import TimeLimits
 from carob.targets.function import merged_state, wrap_function
 from carob.targets.live import LiveLimits, LiveRecorder, Pace, PlannedAttempt
-from carob.targets.mocks import MockSource
+from carob.targets.mocks import MockSource, recorded_results
 from carob.targets.open import open_target
 from carob.targets.target import Attempt, Capability, Target
 
@@ -222,9 +224,18 @@ def record_live(inputs: LiveInputs) -> LiveRecording:
     if request.max_cost is not None and recorder.unpriced:
         message = f"--max-cost does not limit the agent: {recorder.unpriced}"
         inputs.report(Problem(where=target.name, message=message, severity="warning"))
-    return LiveRecording(
-        traces=journal.finish(), target=described, stopped=recorder.stopped, journal=journal
-    )
+    traces = journal.finish()
+    if request.record is not None:
+        write_mocks(Path(request.record), traces)
+    return LiveRecording(traces=traces, target=described, stopped=recorder.stopped, journal=journal)
+
+
+def write_mocks(path: Path, traces: Iterable[Trace]) -> None:
+    """Write the tool results of traces as a file for `--mocks`. A result is written once."""
+    lines = {
+        msgspec.json.encode(result): None for trace in traces for result in recorded_results(trace)
+    }
+    write_atomic(path, b"".join(line + b"\n" for line in lines))
 
 
 def _limits(settings: TargetSettings, request: LiveRequest) -> LiveLimits:
@@ -285,7 +296,7 @@ def _plan_attempts(
                 case=case,
                 attempt=attempt,
                 user=simulator.user_of(case, attempt.seed),
-                mocks=partial(mocks.for_case, case) if mocks else None,
+                mocks=partial(mocks.for_case, case, attempt.seed) if mocks else None,
             )
 
 

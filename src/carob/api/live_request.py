@@ -33,6 +33,8 @@ class LiveRequest(msgspec.Struct, frozen=True, kw_only=True):
     it."""
     on_miss: MissPolicy = "error"
     """What a tool call without a recorded result gets."""
+    record: PathLike[str] | str | None = None
+    """A file for the results of all tool calls, to be used as `mocks` later."""
     simulator: str | None = None
     """The model that plays the user of conversation scenarios; the judge by default."""
     max_turns: int = 20

@@ -109,6 +109,12 @@ _OPTIONS = (
         help="What a tool call without a recorded result gets.",
     ),
     option(
+        "--record",
+        metavar="FILE",
+        type=click.Path(dir_okay=False),
+        help="Write the results of all tool calls to a file for --mocks.",
+    ),
+    option(
         "--turn-timeout",
         metavar="SECONDS",
         type=_SECONDS,
@@ -149,7 +155,7 @@ def live_request(
         "headers": parse_pairs(options["target_headers"]) or None,
         "retry": options["retry"] or None,
     }
-    own = ("repeat", "mocks", "simulator", "turn_timeout", "case_timeout", "max_time")
+    own = ("repeat", "mocks", "record", "simulator", "turn_timeout", "case_timeout", "max_time")
     asked = any(flags.values()) or options["states"]
     if not asked and all(options[name] in (None, 1) for name in own):
         return None

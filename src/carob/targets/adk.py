@@ -19,6 +19,7 @@ from carob.schema import Case, Json, TargetSettings, Trace, Turn
 from carob.targets.adk_mocks import make_mock_plugin
 from carob.targets.function import load_reference
 from carob.targets.http import HttpClient, check_address
+from carob.targets.mocks import STATE_DELTAS
 from carob.targets.target import (
     Attempt,
     Capability,
@@ -27,8 +28,8 @@ from carob.targets.target import (
     TargetError,
     TurnContext,
 )
-from carob.traces.messages.adk import event_turns, session_trace
-from carob.traces.shape import as_object
+from carob.traces.messages.adk import event_turns, results_of, session_trace
+from carob.traces.shape import as_object, fold_keys, objects_in
 
 _SHOWN: frozenset[Capability] = frozenset(
     ("state_in", "state_out", "calls", "results", "usage", "agents", "stream")
@@ -66,7 +67,20 @@ class _Turns:
     def document(self, session: Json) -> Trace:
         trace = session_trace(session, source="session")
         attributes: dict[str, Json] = {**trace.attributes, FIRST_TOKENS: self.first}
+        if deltas := _state_deltas(session):
+            attributes[STATE_DELTAS] = deltas
         return msgspec.structs.replace(trace, source=None, attributes=attributes)
+
+
+def _state_deltas(session: Json) -> dict[str, Json]:
+    """Return what each tool call wrote to the state: a mocked tool writes nothing by itself."""
+    deltas: dict[str, Json] = {}
+    for event in map(fold_keys, objects_in(fold_keys(as_object(session)).get("events"))):
+        delta = as_object(fold_keys(as_object(event.get("actions"))).get("statedelta"))
+        results = results_of(event.get("content"))
+        if delta and len(results) == 1 and results[0].id:
+            deltas[results[0].id] = delta
+    return deltas
 
 
 class AdkServer:

@@ -6,15 +6,28 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
+from random import Random
 from typing import NamedTuple
 
 import msgspec
 
 from carob.errors import FormatError, InputError
-from carob.schema import Case, Json, MissPolicy, MockSpec, Struct, ToolCall, ToolResult, Turn
+from carob.schema import (
+    Case,
+    Json,
+    MissPolicy,
+    MockSpec,
+    Struct,
+    ToolCall,
+    ToolResult,
+    Trace,
+    Turn,
+)
 from carob.schema.base import prepare_type
 from carob.schema.trace import ResultOrigin
 
+STATE_DELTAS = "carob.state_deltas"
+"""The attribute of a trace with what each tool call wrote to the session state, by call id."""
 _encode = msgspec.json.Encoder(order="deterministic").encode
 
 
@@ -30,6 +43,8 @@ class MockedResult(Struct, frozen=True):
     """What the tool wrote to the session state."""
     case: str | None = None
     """The case that it belongs to; `None` for all."""
+    probability: float | None = None
+    """How often an injected fault happens, from 0 to 1. It comes before recorded results."""
 
 
 class MockUse(NamedTuple):
@@ -54,6 +69,8 @@ class ToolMocks:
     and the last one again and again: a read may be repeated."""
 
     results: Iterable[MockedResult]
+    seed: str = ""
+    """Determines which calls get an injected fault."""
     on_miss: MissPolicy = "error"
     missed: list[str] = field(default_factory=list[str])
     """Descriptions of the calls without a recorded result."""
@@ -66,7 +83,11 @@ class ToolMocks:
         self.recorded = tuple(self.results)
         self._by_call: dict[tuple[str, bytes], list[MockedResult]] = {}
         self._by_tool: dict[str, list[MockedResult]] = {}
+        self._faults = [result for result in self.recorded if result.probability is not None]
+        self._random = Random(self.seed)  # noqa: S311 - repeatable on purpose
         for result in self.recorded:
+            if result.probability is not None:
+                continue
             key = (result.tool, canonical(result.args))
             self._by_call.setdefault(key, []).append(result)
             self._by_tool.setdefault(result.tool, []).append(result)
@@ -74,6 +95,10 @@ class ToolMocks:
     def find(self, tool: str, args: Json) -> MockedResult | None:
         """Return the next recorded result of a call, or `None` if the real tool should run. Raises
         `MissingMockError` if there is none, as the policy demands."""
+        for fault in self._faults:
+            if fault.tool == tool and self._random.random() < (fault.probability or 0.0):
+                self.uses.append(MockUse(tool, canonical(args), "mocked"))
+                return fault
         results = self._by_call.get((tool, canonical(args))) or self._by_call.get((tool, b"null"))
         if results is None and self.on_miss == "by-name":
             results = self._by_tool.get(tool)
@@ -190,9 +215,11 @@ class MockSource:
         self._file = None if source == "golden" else read_mocks(Path(source))
         self._source = source
 
-    def for_case(self, case: Case) -> ToolMocks:
+    def for_case(self, case: Case, seed: int) -> ToolMocks:
         """Return fresh mocks for one attempt at a case."""
-        return ToolMocks(results=self._results(case), on_miss=self._on_miss)
+        return ToolMocks(
+            results=self._results(case), on_miss=self._on_miss, seed=f"{seed}/{case.id}"
+        )
 
     def describe(self, cases: Iterable[Case]) -> MockSpec:
         """Return the description of the mocks that a run records."""
@@ -221,4 +248,19 @@ def read_mocks(path: Path) -> list[MockedResult]:
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:
             hint = 'expected lines such as {"tool": "find_price", "args": {…}, "result": …}'
             raise FormatError(str(error), where=f"{path} line {number}", hint=hint) from error
+    return results
+
+
+def recorded_results(trace: Trace) -> list[MockedResult]:
+    """Return the tool results of a trace as mocks, with what each tool wrote to the state."""
+    deltas = trace.attributes.get(STATE_DELTAS)
+    written = deltas if isinstance(deltas, dict) else {}
+    results: list[MockedResult] = []
+    for turn in trace.turns:
+        real = [result for result in turn.tool_results if result.origin != "missed"]
+        kept = msgspec.structs.replace(turn, tool_results=tuple(real))
+        for result, mocked in zip(real, turn_results(kept, trace.case), strict=False):
+            delta = written.get(result.id or "")
+            state = delta if isinstance(delta, dict) else {}
+            results.append(msgspec.structs.replace(mocked, state=state))
     return results

@@ -1,0 +1,125 @@
+"""Recorded tool results: look-up, misses, faults, and recording."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import carob
+from carob.errors import CarobError
+from carob.schema import Case, Dataset, ToolCall, ToolResult, Trace, Turn
+from carob.targets.mocks import (
+    MissingMockError,
+    MockedResult,
+    ToolError,
+    ToolMocks,
+    golden_results,
+    read_mocks,
+    recorded_results,
+)
+from tests.targets import agents
+
+
+def mocks(*results: MockedResult, **options: Any) -> ToolMocks:
+    return ToolMocks(results=results, **options)
+
+
+def test_arguments_match_whatever_the_order_of_keys_and_the_form_of_numbers():
+    found = mocks(MockedResult("t", {"a": 1, "b": [2.0]}, result="x")).find(
+        "t", {"b": [2], "a": 1.0}
+    )
+    assert found
+    assert found.result == "x"
+
+
+def test_results_of_equal_calls_come_in_order_and_the_last_one_again():
+    several = mocks(MockedResult("t", {}, result=1), MockedResult("t", {}, result=2))
+    assert [several.call("t", {}, None) for _ in range(4)] == [1, 2, 2, 2]
+
+
+def test_recorded_error_is_raised():
+    with pytest.raises(ToolError, match="sold out"):
+        mocks(MockedResult("t", {}, error="sold out")).call("t", {}, None)
+
+
+def test_miss_is_an_error_by_default_and_can_be_answered_otherwise():
+    known = MockedResult("t", {"id": 1}, result="x")
+    missed = mocks(known)
+    with pytest.raises(MissingMockError, match=r'no recorded result for t\({"id":2}\)'):
+        missed.find("t", {"id": 2})
+    assert missed.missed
+    by_name = mocks(known, on_miss="by-name").find("t", {"id": 2})
+    assert by_name
+    assert by_name.result == "x"
+    live = mocks(known, on_miss="live")
+    assert live.call("t", {"id": 2}, lambda id: id * 10) == 20
+    assert [use.origin for use in live.uses] == ["live"]
+
+
+def test_result_without_arguments_answers_any_call():
+    assert mocks(MockedResult("t", result="x")).call("t", {"id": 2}, None) == "x"
+
+
+def test_injected_faults_are_repeatable():
+    fault = MockedResult("t", error="timeout", probability=0.5)
+
+    def outcomes(seed: str) -> list[bool]:
+        one = mocks(fault, MockedResult("t", result="x"), seed=seed)
+        found = [one.find("t", {}) for _ in range(40)]
+        return [bool(result and result.error) for result in found]
+
+    assert outcomes("1") == outcomes("1") != outcomes("2")
+    assert 5 < sum(outcomes("1")) < 35
+
+
+def test_results_belong_to_the_call_with_their_id_or_their_name():
+    turn = Turn(
+        tool_calls=(ToolCall("a", {"n": 1}, "1"), ToolCall("a", {"n": 2}, "2"), ToolCall("b", {})),
+        tool_results=(
+            ToolResult("a", "2", "second"),
+            ToolResult("a", "1", "first"),
+            ToolResult("b", None, "third"),
+        ),
+    )
+    results = golden_results(Case(id="c", turns=(turn,)))
+    assert [(result.tool, result.args, result.result) for result in results] == [
+        ("a", {"n": 2}, "second"),
+        ("a", {"n": 1}, "first"),
+        ("b", {}, "third"),
+    ]
+
+
+def test_recorded_results_of_a_run_answer_the_next_one(tmp_path: Path):
+    dataset = Dataset(
+        name="garden", cases=[Case.of("hose?", "The hose costs 19 euros.", id="hose")]
+    )
+    file = tmp_path / "tools.jsonl"
+    carob.run(golden=dataset, target=agents.answer_async, metrics="exact_match", record=file)
+    assert [result.result for result in read_mocks(file)] == [19]
+    file.write_text(file.read_text().replace("19", "20"))
+    (result,) = carob.run(
+        golden=dataset, target=agents.answer_async, metrics="exact_match", mocks=file
+    ).cases
+    assert result.exchanges[0].actual == "The hose costs 20 euros."
+
+
+def test_recorded_results_know_what_a_tool_wrote_to_the_state():
+    turn = Turn(tool_calls=(ToolCall("t", {}, "c1"),), tool_results=(ToolResult("t", "c1", "x"),))
+    trace = Trace(
+        id="a#1",
+        case="a",
+        turns=(turn,),
+        attributes={"carob.state_deltas": {"c1": {"last": 1}}},
+    )
+    assert recorded_results(trace) == [
+        MockedResult("t", {}, result="x", state={"last": 1}, case="a")
+    ]
+
+
+def test_broken_file_is_refused_with_its_line(tmp_path: Path):
+    file = tmp_path / "tools.jsonl"
+    file.write_text('{"tool": "t"}\n{"result": 1}\n')
+    with pytest.raises(CarobError, match="line 2"):
+        read_mocks(file)
