@@ -39,6 +39,10 @@ def test_results_of_equal_calls_come_in_order_and_the_last_one_again():
     assert [several.call("t", {}, None) for _ in range(4)] == [1, 2, 2, 2]
 
 
+def _ten_times(id: int) -> int:
+    return id * 10
+
+
 def test_recorded_error_is_raised():
     with pytest.raises(ToolError, match="sold out"):
         mocks(MockedResult("t", {}, error="sold out")).call("t", {}, None)
@@ -54,7 +58,7 @@ def test_miss_is_an_error_by_default_and_can_be_answered_otherwise():
     assert by_name
     assert by_name.result == "x"
     live = mocks(known, on_miss="live")
-    assert live.call("t", {"id": 2}, lambda id: id * 10) == 20
+    assert live.call("t", {"id": 2}, _ten_times) == 20
     assert [use.origin for use in live.uses] == ["live"]
 
 

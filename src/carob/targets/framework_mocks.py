@@ -60,8 +60,8 @@ def _mock_tool(tool: Any, mocks: ToolMocks) -> Any:
         return tool
 
     async def invoke(context: Any, text: str) -> Any:
-        args = msgspec.json.decode(text) if text else {}
-        answered, value = answer_call(mocks, tool.name, args)
+        args: Json = msgspec.json.decode(text) if text else None
+        answered, value = answer_call(mocks, tool.name, args or {})
         return _text(value) if answered else await real(context, text)
 
     return dataclasses.replace(tool, on_invoke_tool=invoke)
@@ -109,6 +109,6 @@ def mock_pydantic_ai(agent: Any, mocks: ToolMocks | None) -> AbstractContextMana
         async def call_tool(self, name: str, tool_args: Any, ctx: Any, tool: Any) -> Any:
             """Answer a call, or run the tool."""
             answered, value = answer_call(mocks, name, tool_args)
-            return value if answered else await super().call_tool(name, tool_args, ctx, tool)
+            return value if answered else await base.call_tool(self, name, tool_args, ctx, tool)
 
     return agent.override(toolsets=[MockToolset(toolset) for toolset in agent.toolsets], tools=[])
