@@ -1,4 +1,4 @@
-"""C501 to C504: does the dataset cover more than happy paths, and is it large enough?"""
+"""C501 to C503: does the dataset cover more than happy paths, and is it large enough?"""
 
 from __future__ import annotations
 
@@ -33,12 +33,6 @@ UNFIT_SIZE = LintRule(
     level="warning",
     summary="The dataset is too small or too large for its use.",
 )
-UNKNOWN_USE = LintRule(
-    id="C504",
-    name="unknown-use",
-    level="note",
-    summary="The use of the dataset is not specified, so its size was not checked.",
-)
 
 _SYNONYMS = {
     "happy-path": "happy-path happy happy-case positive normal nominal typical basic golden-path",
@@ -71,6 +65,8 @@ class Coverage(RuleFamily):
         total = sum(self._counts.values())
         if not cases:
             return
+        if not total and self.settings.use is None:
+            return  # a dataset of unknown use may do without these tags
         if not total:
             kinds = ", ".join(_SYNONYMS)
             message = "no case is tagged as a happy path, an edge case, an error or ambiguous"
@@ -115,12 +111,11 @@ _SIZES: dict[DatasetPurpose, _SizeRange] = {
 class DatasetSize(RuleFamily):
     """The number of cases that each use of a dataset needs."""
 
-    rules = (UNFIT_SIZE, UNKNOWN_USE)
+    rules = (UNFIT_SIZE,)
 
     def finish(self, header: Dataset, cases: int) -> Iterator[Violation]:
         use = self.settings.use
         if use is None:
-            yield _unknown_use(cases)
             return
         size = _SIZES[use]
         message = f"{cases} cases, expected {size} for {use}"
@@ -130,11 +125,3 @@ class DatasetSize(RuleFamily):
         elif size.most is not None and cases > size.most:
             hint = "every run takes longer: select a part of it with `carob subset`"
             yield Violation(UNFIT_SIZE, WHOLE_DATASET, message, hint)
-
-
-def _unknown_use(cases: int) -> Violation:
-    fitting = [use for use, size in _SIZES.items() if cases >= size.least]
-    enough = f"enough for {', '.join(fitting)}" if fitting else "too few for any use"
-    noun = "case" if cases == 1 else "cases"
-    message = f"{cases} {noun}: {enough}"
-    return Violation(UNKNOWN_USE, WHOLE_DATASET, message, "specify the use with --use")

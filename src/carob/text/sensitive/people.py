@@ -49,16 +49,18 @@ _REGIONS = {
     "tr": ("TR",),
 }
 """Where the speakers of a language probably call."""
+_SERVICE_ACCOUNT = (".gserviceaccount.com", "@bots.noreply.github.com")
 _MAX_LENGTH = 32
 """Characters of a phone number, with spaces and brackets."""
 
 
 def emails(text: str) -> Iterator[SensitiveMatch]:
-    """Find email addresses, but not those of departments such as `support@`."""
+    """Find email addresses, but not those of departments such as `support@`, and not those of
+    service accounts, which are programs."""
     if "@" not in text:
         return
     for match in _EMAIL.finditer(text):
-        if not _DEPARTMENT.match(match[0]):
+        if not _DEPARTMENT.match(match[0]) and not match[0].lower().endswith(_SERVICE_ACCOUNT):
             yield SensitiveMatch("email", match.start(), match[0], match[0].lower())
 
 
