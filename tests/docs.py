@@ -6,6 +6,8 @@ The blocks of a page run in order, in one folder that contains the sample data:
   below are the output, stdout before stderr. A failing command is followed by `$ echo $?`.
 - a `python` block is a program; the `text` block right after it is its output.
 - a block with `file=NAME` after its language is written to that file.
+- servers: `carob serve` gets free ports, which are shown as the default ones, and is stopped at the
+  end of the page if its process id is in `serve.pid`.
 - a page that starts with `<!-- not executed -->` is not run.
 """
 
@@ -14,9 +16,12 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
@@ -48,6 +53,37 @@ def play(text: str, folder: Path) -> str:
     """Return the page with the current output of its examples."""
     if text.startswith("<!-- not executed -->"):
         return text
+    if "$ carob serve" not in text:
+        return _play(text, folder)
+    ports = {default: _free_port() for default in _SERVER_PORTS}
+    for default, port in ports.items():
+        text = text.replace(f":{default}", f":{port}")
+    options = " ".join(f"{_SERVER_PORTS[default]} {port}" for default, port in ports.items())
+    try:
+        text = _play(text.replace("$ carob serve >", f"$ carob serve {options} >"), folder)
+    finally:
+        _stop_server(folder / "serve.pid")
+    text = text.replace(f"$ carob serve {options} >", "$ carob serve >")
+    for default, port in ports.items():
+        text = text.replace(f":{port}", f":{default}")
+    return text
+
+
+_SERVER_PORTS = {"8001": "--port", "4318": "--otlp-port", "4317": "--grpc-port"}
+
+
+def _free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return listener.getsockname()[1]
+
+
+def _stop_server(file: Path) -> None:
+    if file.exists():
+        with suppress(ProcessLookupError):  # the page has stopped it
+            os.kill(int(file.read_text()), signal.SIGTERM)
+
+
+def _play(text: str, folder: Path) -> str:
     output: list[str] = []
     end = 0
     printed: str | None = None

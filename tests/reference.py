@@ -14,13 +14,19 @@ from carob.cli import carob
 from carob.schema import MetricInfo
 from tests.agreement import Agreement, measured_agreement
 from tests.limits import JUDGED, OFFLINE
+from tests.rest_reference import rest_lines
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "reference"
 
 
 def pages() -> dict[str, str]:
     """Return the text of each page by file name."""
-    generated = {"commands.md": _commands(), "formats.md": _formats(), "metrics.md": _metrics()}
+    generated = {
+        "commands.md": _commands(),
+        "formats.md": _formats(),
+        "metrics.md": _metrics(),
+        "rest.md": rest_lines(),
+    }
     return {name: "\n".join(lines) + "\n" for name, lines in generated.items()}
 
 

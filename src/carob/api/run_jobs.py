@@ -24,7 +24,7 @@ from carob.api.store import check_labels
 from carob.api.trace_uploads import upload_file
 from carob.errors import CarobError, NotFoundError, RefusedError, StoppedError, UsageError
 from carob.policy.profile import builtin_profiles
-from carob.schema import Dataset, Problem, Trace
+from carob.schema import Dataset, Problem, Run, Trace
 from carob.schema.job import RunJob
 from carob.schema.problem import ProgressListener
 from carob.store import exists, open_store
@@ -153,7 +153,7 @@ class RunJobs:
             self._keys[key] = (id, body)
         return job
 
-    def _make(self, id: str, make: Callable[[Listeners], str]) -> None:
+    def _make(self, id: str, make: Callable[[Listeners], Run]) -> None:
         problems: list[Problem] = []
 
         def problem(problem: Problem) -> None:
@@ -174,7 +174,8 @@ class RunJobs:
             failure = Problem(where="", message=f"unexpected {type(error).__name__}: {error}")
             self._set(id, state="failed", problems=(failure, *problems))
         else:
-            self._set(id, state="done", run=run, eta_s=0.0, problems=tuple(problems))
+            done = {"run": run.id, "cases": run.summary.cases}
+            self._set(id, state="done", eta_s=0.0, problems=tuple(problems), **done)
 
     def _progress(self, id: str) -> ProgressListener:
         start = shown = time.monotonic()
@@ -218,7 +219,7 @@ def stored_traces(store: str, name: str) -> list[Trace]:
 
 def _prepare(
     sources: JobSources, request: JobRequest, key: str | None, recorded: Sequence[Trace] = ()
-) -> Callable[[Listeners], str]:
+) -> Callable[[Listeners], Run]:
     """Check everything that the request names, and return the work."""
     check_metrics(request.metrics)
     _check_profile(request.profile)
@@ -248,7 +249,7 @@ def _prepare(
         resume=True,
         keep_traces=True,
     )
-    return lambda listeners: evaluate(run, listeners).run.id
+    return lambda listeners: evaluate(run, listeners).run
 
 
 def _score_sessions(
@@ -257,7 +258,7 @@ def _score_sessions(
     golden: Dataset,
     labels: Mapping[str, str],
     listeners: Listeners,
-) -> str:
+) -> Run:
     scored = evaluate_sessions(
         sources.store,
         request.sessions,
@@ -266,7 +267,7 @@ def _score_sessions(
         labels=labels,
         listeners=listeners,
     )
-    return scored.run.id
+    return scored.run
 
 
 def check_metrics(names: Sequence[str]) -> None:

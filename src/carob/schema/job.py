@@ -6,6 +6,7 @@ from typing import Literal
 
 from carob.schema.base import Struct
 from carob.schema.problem import Problem
+from carob.schema.run import CaseCounts
 
 JobState = Literal["waiting", "running", "done", "failed", "cancelled"]
 
@@ -25,6 +26,8 @@ class RunJob(Struct, frozen=True, omit_defaults=False):
     """The id of the run, as soon as it is saved."""
     problems: tuple[Problem, ...]
     """Why it failed, and what is wrong with the traces."""
+    cases: CaseCounts | None = None
+    """How the cases came out, when it is done."""
 
     @property
     def is_over(self) -> bool:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import re
+import textwrap
 from collections.abc import Iterable, Sequence
+from functools import cache
+from itertools import pairwise
 from typing import Any
 
 import msgspec
@@ -73,6 +77,25 @@ def _operation(endpoint: Endpoint, schemas: dict[str, Any]) -> dict[str, Any]:
     return operation
 
 
+@cache
+def field_docs(kind: type) -> dict[str, str]:
+    """Return the texts below the fields of a struct, which Python itself forgets."""
+    try:
+        tree = ast.parse(textwrap.dedent(inspect.getsource(kind)))
+    except OSError:  # installed without sources
+        return {}
+    body = tree.body[0].body if isinstance(tree.body[0], ast.ClassDef) else []
+    texts: dict[str, str] = {}
+    for field, below in pairwise(body):
+        if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name):
+            match below:
+                case ast.Expr(value=ast.Constant(value=str(text))):
+                    texts[field.target.id] = " ".join(text.split())
+                case _:
+                    pass
+    return texts
+
+
 def _parameters(endpoint: Endpoint, place: str) -> list[dict[str, Any]]:
     kind = endpoint.types.get(place)
     if kind is None:
@@ -80,13 +103,14 @@ def _parameters(endpoint: Endpoint, place: str) -> list[dict[str, Any]]:
     schema = msgspec.json.schema(kind)
     schema = schema["$defs"][schema["$ref"].rpartition("/")[2]] if "$ref" in schema else schema
     required = set(schema.get("required", ()))
+    texts = field_docs(kind)
     return [
         {
             "name": name,
             "in": place,
             "required": place == "path" or name in required,
             "schema": _without_null(field),
-            **({"description": field["description"]} if "description" in field else {}),
+            **({"description": texts[name]} if name in texts else {}),
         }
         for name, field in schema["properties"].items()
     ]
