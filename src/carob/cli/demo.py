@@ -87,7 +87,11 @@ def demo(keep: Path | None) -> None:
         for step in STEPS:
             _show(step)
             _run(shlex.split(step.command))
-        click.echo(f"\nThe files are in {folder}." if keep else "\nNext: carob --help, or carob serve --demo")
+        click.echo(
+            f"\nThe files are in {folder}."
+            if keep
+            else "\nNext: carob --help, or carob serve --demo"
+        )
 
 
 def _show(step: DemoStep) -> None:
