@@ -4,9 +4,7 @@
 FROM python:3.13-slim
 
 COPY wheels /wheels
-# The versions are those of the wheels.
-# hadolint ignore=DL3013
-RUN pip install --no-cache-dir --no-index --find-links=/wheels 'carob[server,grpc,postgres,stats]' \
+RUN pip install --no-cache-dir --no-index --no-deps /wheels/*.whl \
     && rm -rf /wheels \
     && useradd --create-home --uid 10001 carob \
     && install --directory --owner=carob /data
