@@ -300,9 +300,7 @@ def _bin(value: float, scale: Scale) -> int:
 
 
 def _row(place: int, result: CaseResult, causes: tuple[Cause, ...]) -> IndexRow:
-    metrics: tuple[str, ...] = ()
-    if causes or result.status not in ("passed", "info"):
-        metrics = tuple(s.metric for s in result.scores if s.status not in ("passed", "info"))
+    metrics = tuple(s.metric for s in result.scores if s.status not in ("passed", "info"))
     values = [s.value for s in result.scores if s.threshold is not None and s.value is not None]
     worst = min(values) if values else 0.0
     name = result.case if result.case is not None else result.trace or ""

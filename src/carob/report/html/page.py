@@ -92,7 +92,7 @@ def _asset(name: str) -> str:
 def _header(run: Run) -> Markup:
     return tag(
         "header",
-        tag("p", "Carob · evaluation report", class_="kicker"),
+        tag("p", tag("span", "CAROB", class_="brand"), " evaluation report", class_="kicker"),
         tag("h1", stamp(run.verdict), " ", join(_title(run))),
         tag(
             "p",

@@ -36,7 +36,6 @@ KEYS = (
     ("esc", "leave a field or go up"),
     *((f"g {key}", name) for name, _, key in NAVIGATION),
 )
-_ALWAYS = (("y", "copy link"), ("Y", "copy command"), ("?", "all keys"))
 Theme = str | None
 
 
@@ -52,12 +51,13 @@ def document(
     theme: Theme,
 ) -> str:
     """Return the HTML document of a page."""
+    copy_command = [("Y", "copy command")] if command else []
     body = tag(
         "body",
         tag("a", "Skip to content", href="#main", class_="skip"),
         _header(section, counts),
         tag("main", _crumbs(crumbs), content, id="main", tabindex="-1"),
-        _footer(keys if not command else (*keys, *_ALWAYS)),
+        _footer([*keys, ("y", "copy link"), *copy_command, ("?", "all keys")]),
         _dialog(),
         data_command=command,
     )

@@ -98,7 +98,6 @@ def show_live(workspace: Workspace, query: LiveQuery) -> Page:
             else None,
             region,
         ],
-        command="carob runs",
         keys=(
             ("j k", "move"),
             ("x", "select"),
