@@ -169,7 +169,8 @@ def _interval(best: _Column, column: _Column, rules: _Rules) -> Interval:
     low, high = rules.scale
     largest = max(map(abs, (*best.values, *column.values)))
     span = (largest or 1.0) if high is None else high - low
-    return paired_differences(differences, span).interval(1 - rules.alpha)
+    lower, upper = paired_differences(differences, span).interval(1 - rules.alpha)
+    return max(-span, lower), min(span, upper)
 
 
 def _mean_of(run: Run, metric: str, cases: Sequence[str]) -> float | None:

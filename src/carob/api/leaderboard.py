@@ -16,6 +16,8 @@ from carob.schema.leaderboard import Leaderboard
 
 BATCH = "batch"
 """The label that the runs of a batch share."""
+CELL = "cell"
+"""The label that distinguishes the runs of a matrix."""
 _MAX_RUNS = 200
 
 
@@ -53,8 +55,10 @@ def _load_batch(batch: str, store: str | None) -> Mapping[str, Run]:
 
 
 def _names(entries: Sequence[RunEntry]) -> list[str]:
-    """Name each run by the labels that differ between the runs, else by its id."""
-    keys = sorted({key for entry in entries for key in entry.labels if not key.startswith("git.")})
+    """Name each run by its cell of a matrix, else by the labels that differ, else by its id."""
+    if all(CELL in entry.labels for entry in entries):
+        return [entry.labels[CELL] for entry in entries]
+    keys = sorted({key for entry in entries for key in entry.labels})
     varied = [key for key in keys if len({entry.labels.get(key) for entry in entries}) > 1]
     return [
         ", ".join(f"{key}={entry.labels[key]}" for key in varied if key in entry.labels) or entry.id

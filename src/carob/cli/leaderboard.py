@@ -19,6 +19,9 @@ from carob.report.leaderboard import (
     format_leaderboard_html,
     format_leaderboard_markdown,
 )
+from carob.schema.leaderboard import Leaderboard
+
+FORMS = ("csv", "md", "html")
 
 
 @command(
@@ -45,7 +48,7 @@ from carob.report.leaderboard import (
     help="Significance level.",
 )
 @store_option
-@output_options("csv", "md", "html")
+@output_options(*FORMS)
 def leaderboard(
     runs: tuple[str, ...],
     batch: str | None,
@@ -62,6 +65,11 @@ def leaderboard(
     """
     with progress_line("comparing"):
         board = rank(runs, batch=batch, metric=metric, alpha=alpha, store=store)
+    emit_leaderboard(board, form, output)
+
+
+def emit_leaderboard(board: Leaderboard, form: str, output: Path | None) -> None:
+    """Write a leaderboard in one of its forms."""
     emit_result(
         board,
         form,

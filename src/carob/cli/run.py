@@ -71,6 +71,11 @@ from carob.report.judge_cost import format_estimate
 @live_options
 @judge_options
 @option("--dry-run", is_flag=True, help="Estimate the cost of judges without calling them.")
+@option(
+    "--matrix",
+    is_flag=True,
+    help="Make a run for each combination in [matrix] of the config, and rank them.",
+)
 @option("--cross", is_flag=True, help="Score every case with every trace.")
 @option(
     "--jobs",
@@ -119,6 +124,7 @@ def run(
     max_calls: int | None,
     max_cost: float | None,
     dry_run: bool,
+    matrix: bool,
     cross: bool,
     jobs: int | None,
     resume: bool,
@@ -179,6 +185,9 @@ def run(
     if dry_run:
         _show_estimate(request, form, output)
         return
+    if matrix:
+        _run_matrix(request, allow_unscored, form, output)
+        return
     with progress_line("evaluating") as line:
         listeners = api.run_request.Listeners(
             reading=line.reading,
@@ -190,6 +199,33 @@ def run(
         evaluation = api.runs.evaluate(request, listeners)
     emit_report(form, evaluation.report_inputs(by), output)
     sys.exit(0 if evaluation.passed(allow_unscored=allow_unscored) else 1)
+
+
+def _run_matrix(
+    request: api.run_request.RunRequest, allow_unscored: bool, form: str, output: Path | None
+) -> None:
+    """Make the runs of the matrix, then show their leaderboard."""
+    # Late: few runs are a matrix.
+    from carob.api.leaderboard import leaderboard
+    from carob.api.matrix import run_matrix
+    from carob.cli.leaderboard import FORMS, emit_leaderboard
+
+    if form not in ("text", "json", *FORMS):
+        raise click.UsageError(f"--matrix supports --format text, json, {', '.join(FORMS)}.")
+    with progress_line("evaluating") as line:
+        listeners = api.run_request.Listeners(
+            reading=line.reading,
+            scoring=line.of("scoring"),
+            live=line.live,
+            problem=line.report,
+        )
+        result = run_matrix(
+            request, listeners, announce=lambda title: click.echo(f"running {title}", err=True)
+        )
+        board = leaderboard(batch=result.batch, store=request.store)
+    emit_leaderboard(board, form, output)
+    click.echo(f"batch: {result.batch}", err=True)
+    sys.exit(0 if result.passed(allow_unscored=allow_unscored) else 1)
 
 
 def _show_estimate(request: api.run_request.RunRequest, form: str, output: Path | None) -> None:

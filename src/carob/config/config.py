@@ -99,6 +99,8 @@ class Config(Struct, frozen=True):
     lint: LintSettings = LintSettings()
     mapping: dict[str, str] = {}
     """Under which names plain rows state the fields of a case: the `[map]` table."""
+    matrix: dict[str, dict[str, Json]] = {}
+    """Values by name for each axis of `carob run --matrix`."""
     gate: GateRules = GateRules()
     serve: ServeSettings = ServeSettings()
     withheld: tuple[SensitiveSetting, ...] = ()

@@ -126,6 +126,10 @@ class Table:
         """Return all entries as they are written."""
         return dict(self._value)
 
+    def value(self, name: str) -> Json:
+        """Return an entry as it is written, whatever its type."""
+        return self._take(name)
+
     def rest(self) -> dict[str, Json]:
         """Return the entries that were not read, such as parameters that the metric checks."""
         return {key: self._value[key] for key in self._value if fold_name(key) not in self._known}

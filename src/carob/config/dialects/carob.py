@@ -10,6 +10,7 @@ import msgspec
 
 from carob.config.config import Config, LintSettings, MetricChoice
 from carob.config.config_file import Syntax
+from carob.config.dialects.matrix import read_matrix
 from carob.config.dialects.serving import read_serve
 from carob.config.key_variables import is_key_variable, is_target_variable
 from carob.config.table_reader import Table, expand_pattern, path_inside
@@ -23,17 +24,17 @@ class Carob:
     name = "carob"
     recognized_by = (
         "carob.toml has judge, target, [run], [metrics.NAME], [policy], [store], [lint], [gate],"
-        " [serve], [online.NAME] and [map]"
+        " [serve], [online.NAME], [map] and [matrix.AXIS]"
     )
     syntaxes: tuple[Syntax, ...] = ("toml",)
     keys: tuple[str, ...] = (
         *("judge", "target", "run", "metrics", "policy", "store", "lint", "gate"),
-        *("serve", "online", "map"),
+        *("serve", "online", "map", "matrix"),
     )
 
     def read(self, table: Table, path: Path) -> Config:
         judge, target = read_judge(table), read_target(table)
-        run, metrics, policy, store, lint, gate, serve, online, rows = map(
+        run, metrics, policy, store, lint, gate, serve, online, rows, matrix = map(
             table.table, self.keys[2:]
         )
         table.close()
@@ -63,6 +64,7 @@ class Carob:
             gate=read_gate(gate, folder) if gate else GateRules(),
             serve=read_serve(serve, online),
             mapping={name: rows.text(name) or "" for name in rows.entries()} if rows else {},
+            matrix=read_matrix(matrix, folder) if matrix else {},
         )
 
 
