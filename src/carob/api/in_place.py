@@ -26,8 +26,12 @@ def encode_files(dataset: Dataset, file: Path) -> dict[str, bytes]:
 
 def read_files(file: Path) -> dict[str, bytes]:
     """Return the bytes of a golden file and of its sidecar file, if it has one, by name."""
-    parts = (file, sidecar_path(file)) if has_sidecar(file) else (file,)
-    return {part.name: part.read_bytes() for part in parts}
+    return {part.name: part.read_bytes() for part in file_parts(file)}
+
+
+def file_parts(file: Path) -> tuple[Path, ...]:
+    """Return the paths of a golden file and of its sidecar file, if it has one."""
+    return (file, sidecar_path(file)) if has_sidecar(file) else (file,)
 
 
 def save_in_place(dataset: Dataset, file: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import getpass
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,22 +12,22 @@ from msgspec import UNSET
 
 from carob.api import release_checks as checks
 from carob.api.clock import timestamp
-from carob.api.in_place import encode_files, read_files
+from carob.api.in_place import encode_files, file_parts
 from carob.api.load import (
     REGISTRY,
     PathName,
     as_list,
     format_name,
     golden_formats,
-    load,
     load_release,
+    load_streamed,
     writable_path,
 )
 from carob.api.versions import diff_datasets
 from carob.datasets import write as writing
 from carob.datasets.read import get_format
 from carob.errors import RefusedError, UsageError
-from carob.files.atomic import write_atomic
+from carob.files.atomic import Content, FileContent, has_content, write_atomic
 from carob.files.lock import lock_folder
 from carob.schema import Bump, Dataset, Diff, PreviousRelease, Release
 from carob.schema.digest import dataset_digest
@@ -89,7 +89,7 @@ def release(
     last release of the dataset; a lower one is refused, unless a reason is given in `because`.
     Errors of the linter are refused, unless `lint` is false. The release records both."""
     file, root = writable_path(path), Path(registry)
-    dataset = load(file, from_=from_)
+    dataset = load_streamed(file, from_=from_)
     checks.check_usable(dataset)
     lint_state = checks.check_lint(file, from_=from_) if lint else "skipped"
     released_at = timestamp(date)
@@ -139,10 +139,10 @@ def _freeze(
     parts = _with_version(file, dataset, record.version)
     disable_line_end_conversion(root)
     with stage_release(root, folder) as stage:
-        files = {**parts, CHANGELOG: log.encode()}
+        files: dict[str, Content] = {**parts, CHANGELOG: log.encode()}
         for name, data in files.items():
             stage.write(name, data)
-        frozen = load(stage.path / file.name, from_=record.format)
+        frozen = load_streamed(stage.path / file.name, from_=record.format)
         if dataset_digest(frozen) != dataset_digest(dataset):
             raise RefusedError("was edited while it was being released", where=str(file))
         digests = {name: file_digest(data) for name, data in files.items()}
@@ -164,7 +164,7 @@ def _find_last(releases: DatasetReleases, dataset: Dataset) -> _LastRelease | No
     stored = releases.releases()
     if not stored:
         return None
-    diff = with_losses(diff_datasets(load_release(stored[-1]), dataset))
+    diff = with_losses(diff_datasets(load_release(stored[-1], spooled=True), dataset))
     return _LastRelease(stored[-1], diff)
 
 
@@ -213,16 +213,16 @@ def _changelog(
     return changelog.prepend_entry(dataset.name, entry, earlier)
 
 
-def _with_version(file: Path, dataset: Dataset, version: str) -> dict[str, bytes]:
+def _with_version(file: Path, dataset: Dataset, version: str) -> Mapping[str, Content]:
     """Return the files of the release by name, with the version in them if the format has one."""
     if file.name in (RECORD, CHANGELOG):
         raise UsageError(f"{file.name!r} is reserved in a release", hint="rename the file")
-    parts = read_files(file)
+    parts: dict[str, Content] = {part.name: FileContent(part) for part in file_parts(file)}
     if dataset.version == version:
         return parts
     versioned = msgspec.structs.replace(dataset, version=version)
     if _stores_version(file, versioned):
-        edited = set_version(parts[file.name], version)
+        edited = set_version(file.read_bytes(), version)
         return {**parts, file.name: edited} if edited else encode_files(versioned, file)
     # Else only a version that was preserved, under `carob` or in the sidecar file, is updated.
     return encode_files(versioned, file) if dataset.version else parts
@@ -239,12 +239,12 @@ def _stores_version(file: Path, dataset: Dataset) -> bool:
     return "version" not in prepared.header.lost
 
 
-def _publish(stage: StagedRelease, file: Path, parts: dict[str, bytes]) -> None:
+def _publish(stage: StagedRelease, file: Path, parts: Mapping[str, Content]) -> None:
     """Write the version into the file, then publish: if the process is killed in between, the
     same release can be made again. A file that lags behind its release would look like another
     version."""
-    before = {name: (file.parent / name).read_bytes() for name in parts}
-    changed = [name for name in parts if parts[name] != before[name]]
+    changed = [name for name in parts if not has_content(file.parent / name, parts[name])]
+    before = {name: (file.parent / name).read_bytes() for name in changed}
     try:
         for name in changed:
             write_atomic(file.parent / name, parts[name])

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from carob.errors import OutputError, RefusedError
-from carob.files.atomic import sync_folder
+from carob.files.atomic import Content, content_parts, sync_folder
 from carob.files.lock import lock_folder
 
 _STAGING = ".staging-"
@@ -41,9 +41,9 @@ class StagedRelease:
         self.path.mkdir(parents=True)
         self.is_published = False
 
-    def write(self, name: str, data: bytes) -> None:
+    def write(self, name: str, content: Content) -> None:
         """Add a file and flush it to disk."""
-        _write(self.path / name, data)
+        _write(self.path / name, content)
 
     def publish(self) -> None:
         """Move the folder into place. Raises `RefusedError` if the release exists already."""
@@ -100,9 +100,9 @@ def _staging(root: Path) -> Generator[Path]:
         raise _unwritable(root, error) from error
 
 
-def _write(path: Path, data: bytes) -> None:
+def _write(path: Path, content: Content) -> None:
     with path.open("xb") as file:
-        file.write(data)
+        file.writelines(content_parts(content))
         file.flush()
         os.fsync(file.fileno())
 

@@ -21,6 +21,7 @@ from unicodedata import normalize
 import msgspec
 
 from carob.errors import InputError, NotFoundError, UsageError
+from carob.files.atomic import Content, content_parts
 from carob.schema import PreviousRelease, Release
 from carob.schema.base import prepare_type
 from carob.text.spelling import did_you_mean
@@ -240,9 +241,12 @@ def folder_names(name: str) -> tuple[str, ...]:
     return (unique,) if not short or _RESERVED.fullmatch(short) else (short, unique)
 
 
-def file_digest(data: bytes) -> str:
+def file_digest(content: Content) -> str:
     """The digest of a file, with the name of its algorithm."""
-    return "sha256:" + sha256(data).hexdigest()
+    digest = sha256()
+    for part in content_parts(content):
+        digest.update(part)
+    return "sha256:" + digest.hexdigest()
 
 
 def seal_release(record: Release) -> Release:

@@ -12,6 +12,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from carob.errors import CarobError, InputError
+from carob.files.atomic import FileContent
 from carob.schema import Dataset, Problem
 from carob.schema.digest import dataset_digest
 from carob.versions.git import CONFLICT, CONFLICT_HINT, has_conflict
@@ -89,8 +90,8 @@ def check_files(release: StoredRelease) -> Iterator[Problem]:
         path = folder / name
         if Path(name).name != name or path.is_symlink() or not path.is_file():
             yield Problem(where=str(path), message="was deleted", hint=RESTORE)
-        elif file_digest(data := path.read_bytes()) != expected:
-            yield _edit_problem(path, data)
+        elif file_digest(FileContent(path)) != expected:
+            yield _edit_problem(path, path.read_bytes())
     for path in sorted(folder.iterdir()):
         if path.name not in record.files and path.name != RECORD:
             message = "was added after the release"
