@@ -278,13 +278,17 @@ def case_lines(golden: PathName) -> dict[str, tuple[str, int]]:
     path = release.file if release else Path(golden)
     opened = open_golden(path, golden_formats(), release.record.format if release else None)
     sidecar = Sidecar() if opened.container == "document" else read_sidecar(path)
-    ids = [case.id for case in read_cases(opened, sidecar)]
-    rows = list(opened.items())
-    if not opened.has_paths:
-        return {id: (str(path), row.line) for id, row in zip(ids, rows, strict=True)}
-    members = [opened.item_path(index, row) for index, row in enumerate(rows)]
-    lines = opened.source.find_lines(members)
-    return {id: (str(path), lines.get(name, 1)) for id, name in zip(ids, members, strict=True)}
+    cases = zip(read_cases(opened, sidecar), opened.items(), strict=True)
+    file, listed = str(path), opened.source.listed
+    if listed or not opened.has_paths:
+        starts = listed.lines if listed else ()
+        return {
+            case.id: (file, starts[index] if starts else row.line)
+            for index, (case, row) in enumerate(cases)
+        }
+    members = {case.id: opened.item_path(index, row) for index, (case, row) in enumerate(cases)}
+    lines = opened.source.find_lines({*members.values()})
+    return {id: (file, lines.get(name, 1)) for id, name in members.items()}
 
 
 def _choose_destination(dataset: Dataset, path: Path, name: str | None) -> writing.Destination:

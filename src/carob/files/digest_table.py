@@ -35,6 +35,11 @@ class DigestTable:
         start = bisect_left(self._keys, key)
         return self._values[start : bisect_right(self._keys, key, start)]
 
+    def count(self, key: int) -> int:
+        """Return how many numbers a digest has."""
+        start = bisect_left(self._keys, key)
+        return bisect_right(self._keys, key, start) - start
+
 
 def text_digest(text: str) -> int:
     """Return a digest of eight bytes that is the same in every process, unlike `hash`."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from hashlib import blake2b
-from typing import cast
+from typing import NamedTuple, cast
 
 import msgspec
 
+from carob.datasets.ids import RepeatedIds
 from carob.datasets.lint.rules import (
     CaseLocation,
     LintItem,
@@ -16,7 +17,9 @@ from carob.datasets.lint.rules import (
     Violation,
     plain_text,
 )
-from carob.schema import Case, Json, LintRule, ToolCall
+from carob.files.digest_table import text_digest
+from carob.files.spool import PickleCodec, Spool
+from carob.schema import Case, Dataset, Json, LintRule, ToolCall
 
 DUPLICATE = LintRule(
     id="C201",
@@ -42,36 +45,56 @@ _EXPECTATIONS = {
 }
 
 
+class _CaseDigests(NamedTuple):
+    """What is compared of a case: digests, so that the length of its texts plays no part."""
+
+    input: bytes
+    expectations: dict[str, bytes]
+    location: CaseLocation
+
+
 class Duplicates(RuleFamily):
     """Two cases contradict each other if both state the same expectation with different values.
 
-    An expectation that only one of them states is not a contradiction. Digests stand for inputs
-    and expectations, so that memory does not grow with the length of the texts.
+    An expectation that only one of them states is not a contradiction. Digests of all cases are in
+    a file; once it is known which inputs occur twice, only their cases are compared.
     """
 
     rules = (DUPLICATE, CONTRADICTION)
 
     def __init__(self, settings: LintOptions) -> None:
         super().__init__(settings)
+        self._cases = Spool(PickleCodec[_CaseDigests]())
+        self._inputs = RepeatedIds()
         self._expectations: dict[bytes, dict[str, tuple[bytes, CaseLocation]]] = {}
         self._first: dict[bytes, CaseLocation] = {}
         self._traced: set[str] = set()
 
-    def visit(self, item: LintItem) -> Iterator[Violation]:
-        case, location = item.case, item.location
-        if self._is_another_trace(case) or not _has_input(case):
-            return
-        input_digest = _digest(_input(case))
-        digests = {name: _digest(value) for name, value in _expectations(case).items()}
-        # Digests instead of texts, so that memory does not grow with the length of the cases.
-        whole = _digest([input_digest.hex(), [digest.hex() for digest in digests.values()]])
+    def visit(self, item: LintItem) -> Iterable[Violation]:
+        case = item.case
+        if not self._is_another_trace(case) and _has_input(case):
+            digest = _digest(_input(case))
+            expectations = {name: _digest(value) for name, value in _expectations(case).items()}
+            self._cases.append(_CaseDigests(digest, expectations, item.location))
+            self._inputs.add(digest.hex())
+        return ()
+
+    def finish(self, header: Dataset, cases: int) -> Iterator[Violation]:
+        repeated = self._inputs.digests()
+        for case in self._cases.finish():
+            if repeated and text_digest(case.input.hex()) in repeated:
+                yield from self._compare(case)
+
+    def _compare(self, case: _CaseDigests) -> Iterator[Violation]:
+        location = case.location
+        whole = _digest([case.input.hex(), [value.hex() for value in case.expectations.values()]])
         first = self._first.setdefault(whole, location)
         if first is not location:
             message = f"duplicate of {first.with_line()}"
             yield Violation(DUPLICATE, location, message, "remove one of them")
             return
-        earlier_expectations = self._expectations.setdefault(input_digest, {})
-        for name, digest in digests.items():
+        earlier_expectations = self._expectations.setdefault(case.input, {})
+        for name, digest in case.expectations.items():
             earlier_digest, earlier = earlier_expectations.setdefault(name, (digest, location))
             if earlier_digest != digest:
                 message = f"same input as {earlier.with_line()}, but expects {_EXPECTATIONS[name]}"

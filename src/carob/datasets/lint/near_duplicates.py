@@ -14,8 +14,10 @@ keeps the time linear even if all inputs come from one template.
 from __future__ import annotations
 
 import re
+from array import array
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from hashlib import blake2b
 from typing import NamedTuple
@@ -29,6 +31,8 @@ from carob.datasets.lint.rules import (
     Violation,
     plain_text,
 )
+from carob.files.digest_table import DigestTable, text_digest
+from carob.files.spool import PickleCodec, Spool
 from carob.schema import Case, Dataset, LintRule
 
 NEAR_DUPLICATE = LintRule(
@@ -42,7 +46,10 @@ SIMILAR = 0.8
 _DIGIT = re.compile(r"\d")
 _COMPARED_CHARACTERS = 5_000
 _BINS, _BINS_PER_BAND = 32, 4
+_BANDS = _BINS // _BINS_PER_BAND
 _TEXTS_PER_BAND = 50
+_KNOWN_GRAMS = 4096
+"""Texts whose sequences are remembered; those of others are computed again."""
 _CANDIDATES = 16
 """Texts that one text is compared with: those that share most bands with it."""
 
@@ -62,8 +69,8 @@ class NearDuplicates(RuleFamily):
 
     def __init__(self, settings: LintOptions) -> None:
         super().__init__(settings)
-        self._texts: list[str] = []
-        self._locations: list[CaseLocation] = []
+        self._texts = Spool(PickleCodec[str]())
+        self._locations = Spool(PickleCodec[CaseLocation]())
 
     def visit(self, item: LintItem) -> Iterable[Violation]:
         text = comparable_input(item.case)
@@ -73,11 +80,12 @@ class NearDuplicates(RuleFamily):
         return ()
 
     def finish(self, header: Dataset, cases: int) -> Iterator[Violation]:
-        for later, earlier, similarity in near_pairs(self._texts):
-            original = self._locations[earlier].with_line()
+        locations = self._locations.finish()
+        for later, earlier, similarity in near_pairs(self._texts.finish()):
+            original = locations[earlier].with_line()
             message = f"nearly the same input as {original} ({similarity:.0%} similar)"
             hint = "remove one of them, or make them differ more"
-            yield Violation(NEAR_DUPLICATE, self._locations[later], message, hint)
+            yield Violation(NEAR_DUPLICATE, locations[later], message, hint)
 
 
 def comparable_input(case: Case) -> str:
@@ -85,33 +93,48 @@ def comparable_input(case: Case) -> str:
     return plain_text(input_text(case)[:_COMPARED_CHARACTERS])
 
 
-def near_pairs(texts: list[str]) -> Iterator[NearPair]:
+def near_pairs(texts: Sequence[str]) -> Iterator[NearPair]:
     """For each text with a near duplicate before it, the most similar one.
 
-    Equal texts are left to the rule `duplicate`.
+    Equal texts are left to the rule `duplicate`. The texts may be in a file: memory holds the
+    digests of their bands, and the sequences of a few texts at a time.
     """
-    grams: dict[int, frozenset[str]] = {}
-    texts_by_band: dict[tuple[object, ...], list[int]] = {}
-    for index, text in _comparable(texts):
-        own = grams[index] = _grams(text)
-        bands = [texts_by_band.setdefault(band, []) for band in _bands(own, _numbers(text))]
-        shared_bands = Counter(earlier for band in bands for earlier in band)
+
+    @lru_cache(maxsize=_KNOWN_GRAMS)
+    def grams(index: int) -> frozenset[str]:
+        return _grams(texts[index])
+
+    compared, digests = array("Q", _comparable(texts)), array("Q")
+    for index in compared:
+        digests.extend(_band_digests(texts[index]))
+    bands = DigestTable((digest, compared[place // _BANDS]) for place, digest in enumerate(digests))
+    for place, index in enumerate(compared):
+        shared_bands: Counter[int] = Counter()
+        for digest in digests[place * _BANDS : (place + 1) * _BANDS]:
+            members = bands.find(digest)
+            shared_bands.update(members[: min(bisect_left(members, index), _TEXTS_PER_BAND)])
         candidates = [earlier for earlier, _ in shared_bands.most_common(_CANDIDATES)]
-        best = _most_similar(own, candidates, grams)
+        best = _most_similar(grams(index), candidates, grams) if candidates else None
         if best:
             yield NearPair(index, best[1], best[0])
-        for band in bands:
-            if len(band) < _TEXTS_PER_BAND:
-                band.append(index)
 
 
-def _comparable(texts: list[str]) -> Iterator[tuple[int, str]]:
-    """Each text once, and only if another one has the same numbers."""
-    first = {text: index for index, text in reversed([*enumerate(texts)])}
-    shared = Counter(map(_numbers, first))
+def _comparable(texts: Sequence[str]) -> Iterator[int]:
+    """The indices of each text once, and only if another one has the same numbers."""
+    first = DigestTable((text_digest(text), index) for index, text in enumerate(texts))
+    numbers = DigestTable(
+        (text_digest(_numbers(text)), index)
+        for index, text in enumerate(texts)
+        if first.find(text_digest(text))[0] == index
+    )
     for index, text in enumerate(texts):
-        if first[text] == index and shared[_numbers(text)] > 1:
-            yield index, text
+        is_first = first.find(text_digest(text))[0] == index
+        if is_first and numbers.count(text_digest(_numbers(text))) > 1:
+            yield index
+
+
+def _band_digests(text: str) -> Iterator[int]:
+    return (text_digest(repr(band)) for band in _bands(_grams(text), _numbers(text)))
 
 
 def _numbers(text: str) -> str:
@@ -150,13 +173,13 @@ def _bands(grams: frozenset[str], numbers: str) -> Iterator[tuple[object, ...]]:
 
 
 def _most_similar(
-    own: frozenset[str], candidates: list[int], grams: dict[int, frozenset[str]]
+    own: frozenset[str], candidates: list[int], grams: Callable[[int], frozenset[str]]
 ) -> tuple[float, int] | None:
     """The most similar candidate, the earliest of equals."""
     best: tuple[float, int] | None = None
     size = len(own)
     for candidate in sorted(candidates):
-        candidate_grams = grams[candidate]
+        candidate_grams = grams(candidate)
         # Sets whose sizes differ by more than a quarter cannot reach the threshold.
         if not size * 4 <= len(candidate_grams) * 5 or not len(candidate_grams) * 4 <= size * 5:
             continue
