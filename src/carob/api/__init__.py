@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from carob.api import lint as lint
     from carob.api import live_request as live_request
     from carob.api import metrics as metrics
+    from carob.api import mocks as mocks
     from carob.api import policy as policy
     from carob.api import release as release
     from carob.api import run_request as run_request

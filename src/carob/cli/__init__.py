@@ -48,6 +48,7 @@ _COMMANDS = {
     "trust": ("trust", "Trust the addresses and keys that a configuration names."),
     "serve": ("serve", "Serve the store over REST, and receive traces of live agents."),
     "mcp": ("mcp", "Offer tools to coding agents over MCP."),
+    "mocks": ("mocks", "Offer the tools of golden data over MCP."),
     "store": ("history", "Verify, copy and prune the store of runs."),
     "completion": ("completion", "Print the completion script of a shell."),
 }
