@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple, TypeVar
 
@@ -18,6 +19,7 @@ NOT_HELD_YET = {
     "agentops.otlp.jsonl-554e83": "a message without its role hides that the calls are its own",
     "agno-openinference-sub-agent.jsonl-000000": "a sub-agent without its kind is no agent",
     "anthropic-sdk-openllmetry-parallel-calls-stream.jsonl-000000": "the second recorder miscounts",
+    "google-genai-openllmetry-*": "only the total shows that thoughts are a part of the output",
     "langchain-rag-openllmetry-no-tools.jsonl-000000": "a prompt is all that is left of the user",
     "langgraph-langfuse-sub-agent.jsonl.gz-000000": "the supervisor adds calls to the history",
     "langgraph-langsmith-sub-agent.jsonl.gz-000000": "the supervisor adds calls to the history",
@@ -180,8 +182,9 @@ def test_dropping_anything_gives_no_wrong_value(recorded: RecordedTrace):
         for trace in to_traces(mutation.spans)
         for problem in wrong_values(recorded.trace, trace, loses_span=mutation.loses_span)
     ]
-    reason = NOT_HELD_YET.get(name_trace(recorded))
-    if reason is not None:
+    name = name_trace(recorded)
+    reasons = [NOT_HELD_YET[known] for known in NOT_HELD_YET if fnmatch.fnmatch(name, known)]
+    for reason in reasons:
         assert wrong, "holds now: remove it from NOT_HELD_YET"
         pytest.xfail(f"{reason}: {wrong[0]}")
     assert wrong == []

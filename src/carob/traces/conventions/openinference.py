@@ -49,6 +49,8 @@ _CURRENT_AGENT = re.compile(r"\bcurrent_agent_name='([^']+)'")
 _LONGEST_TAIL = 2_000
 """Characters at the end of a printed event that are searched for its agent."""
 _SMOLAGENTS = ".smolagents"
+_BEEAI_EVENT = frozenset(("metadata.path", "metadata.id"))
+"""What BeeAI's events have, each of which becomes a span within the span that it is about."""
 _OUTPUT = messages_under("llm.output_messages", numbered_attributes.OPENINFERENCE)
 _CONTENT = frozenset(("input.value", LANGFUSE_STORED[0]))
 _ADK_AGENTS = ("agent_run [", "invoke_agent ")
@@ -111,6 +113,7 @@ class OpenInference(Convention):
         cached=(
             "llm.token_count.prompt_details.cache_read",
             "llm.token_count.prompt_details.cached_tokens",
+            "metadata.usage.cached_prompt_tokens",  # BeeAI's
             *GenAi.tokens.cached,
         ),
         cache_write=("llm.token_count.prompt_details.cache_write", *GenAi.tokens.cache_write),
@@ -152,6 +155,8 @@ class OpenInference(Convention):
         if kind is None:
             return _role_from_log(span)
         role = _ROLES.get(kind.upper()) if isinstance(kind, str) else None
+        if span.scope.endswith(".beeai") and not _BEEAI_EVENT.isdisjoint(span.attributes):
+            return None
         if role == "chain":
             return _chain_role(span)
         if role == "agent":

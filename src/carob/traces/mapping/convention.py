@@ -15,7 +15,7 @@ from carob.schema import Json, Span, Usage
 from carob.traces.mapping.sources import MessageSource
 from carob.traces.mapping.tool_spans import ToolSpan, unwrap_output
 from carob.traces.messages.message import Message, asked_text, last_answer
-from carob.traces.messages.usage import include_cached
+from carob.traces.messages.usage import include_cached, include_thoughts
 from carob.traces.messages.withheld import hide_markers, is_withheld, withhold
 from carob.traces.shape import decode_json, to_integer
 
@@ -244,7 +244,10 @@ class Convention:
             first_integer(counts, reasoning) if reasoning else None,
             total_tokens=first_integer(counts, total) if total else None,
         )
-        return include_cached(usage, beside=self.cached_beside_input)
+        usage = include_cached(usage, beside=self.cached_beside_input)
+        if usage.total_tokens is not None and usage.reasoning_tokens is None:
+            return include_thoughts(usage, self.provider_name(span) or self.model_name(span))
+        return usage
 
     def counts_all_runs(self, span: Span) -> bool:
         """Whether a span counts the tokens of all runs so far, not only of its own."""

@@ -96,8 +96,8 @@ def _requested_calls(model: ModelSpans) -> bool | None:
         if role_span.span.status == "error":
             return False
         finish = role_span.convention.finish_reason(role_span.span)
-        if finish:
-            return finish in _CALL_FINISHES
+        if finish:  # Semantic Kernel prints an enum: `FinishReason.TOOL_CALLS`
+            return finish in _CALL_FINISHES or finish.rpartition(".")[2].lower() in _CALL_FINISHES
     return None
 
 

@@ -192,8 +192,10 @@ def _run_messages(agent: RoleSpan) -> tuple[str, list[Message]] | None:
 def _since_user(messages: list[Message]) -> list[Message]:
     for index in range(len(messages) - 1, -1, -1):
         message = messages[index]
-        # Also without a text, which is then not recorded.
-        if message.role == "user" and not message.results:
+        # Also without a text, which is then not recorded. A message without a role may be the
+        # user's.
+        is_unknown = message.role == "other" and message.hidden
+        if is_unknown or (message.role == "user" and not message.results):
             return messages[index + 1 :]
     return messages
 

@@ -96,7 +96,8 @@ def _unwrap_fields(fields: dict[str, Json]) -> Json:
         # An object that the framework passes to the tool is not an argument of the model.
         kwargs = {key: value for key, value in kwargs.items() if not _is_printed(value)}
         return kwargs or _positional(fields.get("args"))
-    return _unwrap_inner(fields) if "name" in fields or len(fields) == 1 else fields
+    is_wrapper = "name" in fields or len(fields) == 1 or fields.keys() == {"input", "options"}
+    return _unwrap_inner(fields) if is_wrapper else fields
 
 
 def _is_printed(value: Json) -> bool:

@@ -9,7 +9,7 @@ _TASK = re.compile(
     r"(?:\n\nThis is the expected criteria for your final answer:.*)?",
     re.DOTALL,
 )
-_NEW_TASK = "New task:\n"
+_PREFIXES = ("New task:\n", "Your task: ")
 _MANAGED = "You're a helpful agent named '"
 _CONTEXT = "For context:"
 _OBSERVATION = "Observation:\n"
@@ -20,13 +20,13 @@ _LIMIT = 100_000
 
 
 def unframe_user(text: str) -> str | None:
-    """Return the words of the user without the frame that CrewAI or smolagents puts around them.
+    """Return the user's words without what CrewAI, smolagents or BeeAI puts around them.
 
     Returns `None` if there is nothing of the user in it: what smolagents tells an agent that works
     for another one.
     """
-    if text.startswith(_NEW_TASK):
-        text = text.removeprefix(_NEW_TASK)
+    for prefix in _PREFIXES:
+        text = text.removeprefix(prefix)
     if text.startswith(_MANAGED):
         return None
     if not text.lstrip().startswith("Current Task: ") or len(text) > _LIMIT:

@@ -22,6 +22,8 @@ _CACHED = (
     "cacheread",
 )
 _CACHE_WRITE = ("cachecreationinputtokens", "cachewriteinputtokens", "cachecreation", "cachewrite")
+_GEMINI = ("gcp", "google", "gemini", "vertex")
+"""How the names of providers begin that serve Gemini."""
 _REASONING = ("reasoningtokens", "reasoningoutputtokens", "reasoningtokencount", "reasoning")
 _INPUT_DETAILS = ("prompttokensdetails", "inputtokensdetails", "inputtokendetails")
 _OUTPUT_DETAILS = ("completiontokensdetails", "outputtokensdetails", "outputtokendetails")
@@ -131,3 +133,14 @@ def gemini_usage_of(value: Json) -> Usage | None:
         total_tokens=as_count(counts.get("totaltokencount")),
     )
     return None if usage == _NO_USAGE else include_cached(usage)
+
+
+def include_thoughts(usage: Usage, provider: str | None) -> Usage:
+    """Return the counts with Gemini's thoughts as output: some recorders leave them out, and only
+    the total shows it."""
+    total, inputs, outputs = usage.total_tokens, usage.input_tokens, usage.output_tokens
+    if provider is None or not provider.lower().startswith(_GEMINI):
+        return usage
+    if total is None or inputs is None or outputs is None or total <= inputs + outputs:
+        return usage
+    return msgspec.structs.replace(usage, output_tokens=total - inputs)
