@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -8,7 +9,7 @@ from jsonschema import Draft202012Validator
 
 from carob import __version__
 from carob.cli import carob
-from tests.server.conftest import Client
+from tests.server.conftest import Client, Process, start_server
 
 
 def cli(*args: str) -> str:
@@ -62,3 +63,24 @@ def test_openapi_describes_every_route(client: Client):
     assert len(names) == len(set(names))
     for schema in document["components"]["schemas"].values():
         Draft202012Validator.check_schema(schema)
+
+
+def test_all_receivers_are_among_the_addresses(server: Process):
+    assert server.client.get("/api/config").json()["addresses"] == {
+        name: server.addresses[name] for name in ("pages", "otlp", "grpc")
+    }
+
+
+def test_rules_and_their_problems_are_shown(tmp_path: Path):
+    (tmp_path / "carob.toml").write_text(
+        "[serve]\nkeep_days = 7\n[online.ok]\nmetrics = ['pii_leak']\nsample = 0.5\n"
+        "[online.bad]\nmetrics = ['pii_leek']\n"
+    )
+    started = start_server(tmp_path)
+    online = started.client.get("/api/online").json()
+    assert started.stop() == 0
+    assert (online["keep_days"], online["keep_gb"]) == (7, 10)
+    problems = {rule["name"]: rule["problem"] for rule in online["rules"]}
+    assert problems["ok"] is None
+    assert "unknown metric 'pii_leek'" in problems["bad"]
+    assert "rule bad does not work" in started.addresses["warning:"]

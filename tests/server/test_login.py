@@ -52,6 +52,7 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Client, 
 def test_token_opens_pages_after_login(guarded: tuple[Client, str, Path]):
     client, token, _ = guarded
     browser = Browser(client)
+    assert b'href="/login"' in browser.get("/runs").body
     assert browser.get("/runs").status == 401
     answer = browser.submit("/login", token=token, form_token=browser.form_token())
     assert (answer.status, answer.headers["location"]) == (303, "/")

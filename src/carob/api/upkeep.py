@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from carob.api.golden import GoldenFolder
 from carob.api.online import Alert, RuleRunner, forget_past, today
 from carob.api.settings import load_trusted
-from carob.config.config import ServeSettings
+from carob.config.config import ServeSettings as ServeSettings
 from carob.errors import CarobError
 from carob.schema.base import Struct
 from carob.schema.problem import ignore

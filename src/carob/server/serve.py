@@ -14,6 +14,7 @@ import uvicorn
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from carob.api.golden import GoldenFolder
 from carob.api.ingest import Ingest
 from carob.api.run_jobs import RunJobs
 from carob.api.store import prepare_store
@@ -79,9 +80,11 @@ def serve(
         addresses = {name: f"http://{host_and_port(port)}" for name, port in bound.items()}
         jobs = RunJobs(lambda job: events.publish("run", job))
         stack.callback(jobs.close)
-        workspace = Workspace(store=store, addresses=addresses, jobs=jobs, publish=events.publish)
-        upkeep = Upkeep(store, workspace.folder, publish=events.publish)
+        upkeep = Upkeep(store, GoldenFolder(), publish=events.publish)
         stack.callback(upkeep.close)
+        workspace = Workspace(
+            store=store, addresses=addresses, jobs=jobs, publish=events.publish, upkeep=upkeep
+        )
         for rule in upkeep.rules:
             if rule.problem:
                 announce(f"warning: rule {rule.name} does not work: {rule.problem}")
@@ -101,7 +104,7 @@ def serve(
         )
         grpc = _grpc_receiver(ingest, host, ports.grpc, find_roles)
         doors = [Door("pages", rest, pages), Door("otlp", receiver, otlp)]
-        run_doors(doors, grpc, events, announce)
+        run_doors(doors, grpc, events, announce, addresses)
 
 
 def _session_listener(events: EventStream) -> Callable[[list[str]], None]:
@@ -171,10 +174,12 @@ def run_doors(
     grpc: GrpcReceiver | None,
     events: EventStream,
     announce: Callable[[str], None],
+    addresses: dict[str, str],
 ) -> None:
-    """Serve until SIGINT or SIGTERM; requests that are being answered are finished first."""
+    """Serve until SIGINT or SIGTERM; requests that are being answered are finished first. The
+    address of the gRPC receiver is added to `addresses` when it is known."""
     with asyncio.Runner(loop_factory=_loop_factory()) as runner:
-        runner.run(_run(doors, grpc, events, announce))
+        runner.run(_run(doors, grpc, events, announce, addresses))
 
 
 async def _run(
@@ -182,12 +187,14 @@ async def _run(
     grpc: GrpcReceiver | None,
     events: EventStream,
     announce: Callable[[str], None],
+    addresses: dict[str, str],
 ) -> None:
     servers = [_Server(_config(door)) for door in doors]
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, _stop, servers, events)
-    grpc_address = await grpc.start() if grpc else None
+    if grpc:
+        addresses["grpc"] = await grpc.start()
     tasks = [
         asyncio.create_task(server.serve(sockets=[door.socket]))
         for server, door in zip(servers, doors, strict=True)
@@ -198,7 +205,7 @@ async def _run(
         await asyncio.sleep(0.01)
     for door in doors:
         announce(f"{door.name} {door.address}{'/' if door.name == 'pages' else ''}")
-    announce(f"grpc {grpc_address}" if grpc else f"grpc off: {install_hint('grpc')}")
+    announce(f"grpc {addresses['grpc']}" if grpc else f"grpc off: {install_hint('grpc')}")
     announce("ready")
     await asyncio.gather(*tasks)
     if grpc:

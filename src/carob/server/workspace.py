@@ -10,6 +10,7 @@ from carob.api.golden import GoldenFolder
 from carob.api.load import REGISTRY
 from carob.api.run_jobs import JobSources, RunJobs
 from carob.api.trace_uploads import UPLOADS
+from carob.api.upkeep import Upkeep
 from carob.schema.problem import ignore
 
 
@@ -29,6 +30,8 @@ class Workspace:
     jobs: RunJobs = field(default_factory=RunJobs)
     publish: Callable[[str, object], None] = ignore
     """Tells everyone who follows the events what has changed."""
+    upkeep: Upkeep | None = None
+    """What the server does by itself: its rules and its retention."""
 
     @property
     def folder(self) -> GoldenFolder:

@@ -224,6 +224,7 @@ def error_page(error: CarobError | RequestError, upload: Upload | None = None) -
         tag("h1", title),
         tag("p", detail, class_="lead", dir="auto"),
         tag("p", tag("strong", "Hint: "), error.hint) if error.hint else None,
+        tag("p", tag("a", "Log in", href="/login")) if status == 401 else None,
         tag("p", tag("a", "All runs", href="/runs"), " · ", tag("a", "Home", href="/")),
     ]
     response = render(Page(title=title, content=content, status=status))

@@ -8,6 +8,7 @@ from carob import __version__
 from carob.api import datasets as datasets_api
 from carob.api import metrics as metrics_api
 from carob.api.sessions import check_writable
+from carob.api.upkeep import ServerRule, ServeSettings
 from carob.errors import CarobError
 from carob.schema import MetricInfo
 from carob.schema.base import Struct
@@ -32,9 +33,21 @@ class Version(Struct, frozen=True, omit_defaults=False):
 
 
 class ServerConfig(Struct, frozen=True, omit_defaults=False):
-    """Where the server can be reached. It holds no secrets."""
+    """How the server is set up. It holds no secrets."""
 
     addresses: dict[str, str]
+    """Of the pages and the receivers."""
+
+
+class OnlineRules(Struct, frozen=True, omit_defaults=False):
+    """What the server does by itself."""
+
+    rules: tuple[ServerRule, ...]
+    """The rules of online evaluation, and why one does not work."""
+    keep_days: float
+    """Sessions without spans for so long are removed …"""
+    keep_gb: float
+    """… and the oldest beyond this size. Golden and labelled ones are never removed."""
 
 
 class MetricList(Struct, frozen=True, omit_defaults=False):
@@ -81,6 +94,14 @@ def version() -> Version:
 def config(workspace: Workspace) -> ServerConfig:
     """Return the addresses of the pages and of the receivers."""
     return ServerConfig(workspace.addresses)
+
+
+@endpoints.get("/api/online")
+def online_rules(workspace: Workspace) -> OnlineRules:
+    """Return the rules of online evaluation, and for how long sessions are kept."""
+    settings = workspace.upkeep.settings if workspace.upkeep else ServeSettings()
+    rules = workspace.upkeep.rules if workspace.upkeep else ()
+    return OnlineRules(rules, settings.keep_days, settings.keep_gb)
 
 
 @endpoints.get("/api/metrics")
