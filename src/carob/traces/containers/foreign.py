@@ -8,12 +8,7 @@ from carob.traces.shape import as_object, as_text
 _PHASES = ("_started", "_completed", "_failed", "_finished", "_chunk")
 """How CrewAI's event types end."""
 _BY_KEYS: dict[str, frozenset[str]] = {
-    "a Claude Code session": frozenset(("sessionId", "uuid", "parentUuid", "type")),
-    "a Codex session": frozenset(("timestamp", "type", "payload")),
-    "an ATIF trajectory": frozenset(("schema_version", "agent", "steps")),
-    "an Inspect log": frozenset(("version", "status", "eval")),
     "a DeepEval trace": frozenset(("baseSpans", "llmSpans", "toolSpans")),
-    "a LangSmith ingest batch": frozenset(("post", "patch")),
     "a Gemini CLI session": frozenset(("sessionId", "projectHash", "messages")),
     "an OpenHands event": frozenset(("id", "source", "action", "args")),
 }

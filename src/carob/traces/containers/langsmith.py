@@ -31,16 +31,19 @@ _FIELDS = (
 
 
 class LangSmith:
-    """A run: `run_type` with `inputs` or `outputs`."""
+    """A run, which has a `run_type`, or a batch of runs as clients send it."""
 
     name = "langsmith"
 
     def claims(self, item: Json) -> bool:
         fields = as_object(item)
-        return "run_type" in fields and first_value(fields, "id", "run_id") is not None
+        if "run_type" in fields:
+            return first_value(fields, "id", "run_id") is not None
+        return any("run_type" in run for run in objects_in(fields.get("post")))
 
     def read(self, item: Json, *, source: str) -> Iterator[Span]:
-        pending: list[tuple[dict[str, Json], Span | None]] = [(as_object(item), None)]
+        runs = [as_object(item)] if "run_type" in as_object(item) else _join_batch(as_object(item))
+        pending: list[tuple[dict[str, Json], Span | None]] = [(run, None) for run in reversed(runs)]
         while pending:
             fields, parent = pending.pop()
             span = _span(fields, parent)
@@ -48,6 +51,15 @@ class LangSmith:
             pending.extend(
                 (child, span) for child in reversed(objects_in(fields.get("child_runs")))
             )
+
+
+def _join_batch(batch: dict[str, Json]) -> list[dict[str, Json]]:
+    """The runs of a batch: `post` begins a run, and `patch` ends it with its outputs."""
+    runs: dict[str, dict[str, Json]] = {}
+    for run in (*objects_in(batch.get("post")), *objects_in(batch.get("patch"))):
+        known = runs.setdefault(identity(first_value(run, "id", "run_id")), {})
+        known |= {key: value for key, value in run.items() if value is not None}
+    return list(runs.values())
 
 
 def _span(item: dict[str, Json], parent: Span | None) -> Span:

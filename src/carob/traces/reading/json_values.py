@@ -28,6 +28,7 @@ from carob.files.opening import (
 )
 from carob.schema import Json, Problem
 from carob.schema.problem import ProblemListener
+from carob.traces.reading.archive import is_archive, open_members
 from carob.traces.reading.lenient import DeepError, LenientError, parse_lenient
 
 T = TypeVar("T")
@@ -52,6 +53,10 @@ def read_values(
     `decode` decodes one value and raises `msgspec.DecodeError` for anything but exactly one.
     """
     source = str(path)
+    if is_archive(Path(path)):
+        for member, stream in open_members(Path(path)):
+            yield from _ValueReader(member, report, decode).read(_lines(stream))
+        return
     with open_input(Path(path), tolerant=True) as file:
         if _is_table(file):
             yield from _table_rows(file.stream, source)
@@ -75,6 +80,8 @@ def read_lines(
 
 def is_divisible(path: Path) -> bool:
     """Whether the file is plain JSON text, which can be read from any line on."""
+    if is_archive(path):
+        return False
     with open_input(path, tolerant=True) as file:
         return file.packing.is_plain and not file.is_binary and not _is_table(file)
 

@@ -1,0 +1,125 @@
+"""Codex: the rollout file of a session, one item per line, each with a time and a payload.
+
+The payloads of `response_item` are items of the Responses API. Those of the user also hold what
+Codex adds, such as the environment; the events `user_message` hold what the user wrote.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from carob.schema import Json, ModelCall, Trace
+from carob.traces.messages.chat import add_chat_message
+from carob.traces.messages.turns import TurnBuilder
+from carob.traces.messages.usage import usage_of
+from carob.traces.normalize import content_digest_id, instant
+from carob.traces.shape import as_array, as_object, as_text, decode_structure, objects_in
+
+_TYPES = frozenset(("session_meta", "turn_context", "response_item", "event_msg", "compacted"))
+_ADDED = (
+    "<environment_context>",
+    "<user_instructions>",
+    "<turn_aborted>",
+    "<permissions ",
+    "# AGENTS.md instructions",
+)
+"""How texts begin that Codex writes in the user's name."""
+_ERRORS = frozenset(("error", "stream_error"))
+
+
+class Codex:
+    """Lines with one of Codex's types and a `payload`."""
+
+    name = "codex"
+
+    def claims(self, item: Json) -> bool:
+        lines = as_array(item)
+        return bool(lines) and all(map(self.claims_line, lines))
+
+    def claims_line(self, item: Json) -> bool:
+        fields = as_object(item)
+        kind = fields.get("type")
+        return isinstance(kind, str) and kind in _TYPES and isinstance(fields.get("payload"), dict)
+
+    def read(self, item: Json, *, source: str) -> Iterator[Trace]:
+        lines = objects_in(item)
+        metas = (as_object(line["payload"]) for line in lines if line["type"] == "session_meta")
+        session = next((as_text(meta.get("id")) for meta in metas), None)
+        turns = _RolloutReader(lines).builder.turns()
+        if turns:
+            yield Trace(
+                id=session or content_digest_id([*lines]),
+                turns=turns,
+                source=source,
+                convention="codex",
+                mapper="codex-session@1",
+                conversation=session,
+            )
+
+
+class _RolloutReader:
+    """Builds the turns of one session."""
+
+    def __init__(self, lines: list[dict[str, Json]]) -> None:
+        self.builder = TurnBuilder()
+        self._model: str | None = None
+        self._total: Json = None
+        self._has_user_events = any(
+            line["type"] == "event_msg" and as_object(line["payload"]).get("type") == "user_message"
+            for line in lines
+        )
+        for line in lines:
+            payload = as_object(line["payload"])
+            if line["type"] == "turn_context":
+                self._model = as_text(payload.get("model")) or self._model
+            elif line["type"] == "response_item":
+                self._add_item(payload, line.get("timestamp"))
+            elif line["type"] == "event_msg":
+                self._add_event(payload, line.get("timestamp"))
+
+    def _add_item(self, payload: dict[str, Json], time: Json) -> None:
+        if payload.get("role") == "user":
+            text = _text_of(payload)
+            if self._has_user_events or text.lstrip().startswith(_ADDED):
+                return
+        if payload.get("type") == "function_call_output":
+            payload = payload | _read_output(payload.get("output"))
+        # A tool call's status is that of the request, `completed` also for a tool that failed.
+        message = {key: value for key, value in payload.items() if key not in {"status", "name"}}
+        if payload.get("type") != "message":
+            message["name"] = payload.get("name")
+        add_chat_message(self.builder, message | {"timestamp": time})
+
+    def _add_event(self, payload: dict[str, Json], time: Json) -> None:
+        kind = payload.get("type")
+        if kind == "user_message":
+            self.builder.add_user_text(as_text(payload.get("message")) or "")
+            self.builder.add_time(instant(time))
+        elif kind == "token_count":
+            self._add_usage(as_object(payload.get("info")), time)
+        elif isinstance(kind, str) and kind in _ERRORS:
+            self.builder.add_error(as_text(payload.get("message")) or "the model failed")
+
+    def _add_usage(self, info: dict[str, Json], time: Json) -> None:
+        """Add the counts of a model call; they are repeated when the rate limits change."""
+        total = info.get("total_token_usage")
+        if total is not None and total == self._total:
+            return
+        self._total = total
+        if usage := usage_of(info.get("last_token_usage")):
+            call = ModelCall(model=self._model, usage=usage, end=instant(time))
+            self.builder.add_model_call(call)
+
+
+def _text_of(payload: dict[str, Json]) -> str:
+    texts = [as_text(block.get("text")) or "" for block in objects_in(payload.get("content"))]
+    return "\n".join(texts)
+
+
+def _read_output(output: Json) -> dict[str, Json]:
+    """The text of a result, which older versions wrap in JSON with the exit code."""
+    wrapped = as_object(decode_structure(output))
+    if "output" not in wrapped:
+        return {}
+    code = as_object(wrapped.get("metadata")).get("exit_code")
+    return {"output": wrapped["output"], "is_error": code not in (None, 0)}

@@ -1,0 +1,54 @@
+"""What only Codex records: texts in the user's name, repeated counts, exit codes."""
+
+from __future__ import annotations
+
+import json
+
+from carob.schema import Json, Trace
+from carob.traces.containers.detect import read_items
+
+
+def read(*lines: Json) -> Trace:
+    (trace,) = read_items(lines, source="f")
+    assert isinstance(trace, Trace)
+    return trace
+
+
+def item(kind: str, **payload: Json) -> Json:
+    inner: Json = {"type": kind, **payload}
+    return {"timestamp": "2026-03-03T09:00:00Z", "type": "response_item", "payload": inner}
+
+
+def user(text: str) -> Json:
+    return item("message", role="user", content=[{"type": "input_text", "text": text}])
+
+
+def test_without_events_the_users_texts_are_those_that_codex_did_not_write():
+    trace = read(
+        user("# AGENTS.md instructions for /shop"), user("<environment_context>"), user("Hi")
+    )
+    assert [turn.user for turn in trace.turns] == ["Hi"]
+
+
+def test_command_with_an_exit_code_has_failed():
+    output = json.dumps({"output": "no such file", "metadata": {"exit_code": 1}})
+    trace = read(
+        user("Look"),
+        item("function_call", name="shell", arguments='{"command": ["ls", "x"]}', call_id="c"),
+        item("function_call_output", call_id="c", output=output),
+    )
+    (result,) = trace.turns[0].tool_results
+    assert (result.name, result.result, result.error) == ("shell", "no such file", "no such file")
+
+
+def test_patch_is_a_call_with_its_text():
+    trace = read(
+        user("Fix"),
+        item("custom_tool_call", status="completed", name="apply_patch", input="***", call_id="c"),
+        item("custom_tool_call_output", call_id="c", output="Success"),
+    )
+    (turn,) = trace.turns
+    assert [(call.name, call.args) for call in turn.tool_calls or ()] == [("apply_patch", "***")]
+    assert [(r.name, r.result, r.error) for r in turn.tool_results] == [
+        ("apply_patch", "Success", None)
+    ]
