@@ -53,6 +53,23 @@ def test_run_is_listed_with_counts_and_labels(database: Database, make_run: Make
     assert entry.labels == {"branch": "main", "who": "a=b"}
 
 
+def test_equal_runs_with_different_labels_have_addresses_of_their_own(
+    database: Database, make_run: MakeRun
+):
+    saved = {
+        name: save_execution(database, split_run(make_run(1.0)), {"model": name})
+        for name in ("small", "large", "huge")
+    }
+    runs = history_page(database, HistoryQuery(), limit=10).runs
+    assert len({run.id for run in runs}) == 1
+    addresses = [run.address for run in runs]
+    assert addresses == [runs[0].id, f"{runs[0].id}~1", f"{runs[0].id}~2"]
+    for run in runs:
+        execution = saved[run.labels["model"]]
+        assert find_execution(database, run.address) == execution
+        assert find_execution(database, f"model:{run.labels['model']}") == execution
+
+
 def test_next_page_continues_after_the_last_run(database: Database, make_run: MakeRun):
     ids = fill(database, make_run)
     same_time = make_run(0.9, created_at="2026-03-03T12:00:00Z")

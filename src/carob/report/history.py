@@ -66,7 +66,7 @@ def _details(run: RunEntry, labels: str) -> Part:
 def _row(run: RunEntry, name: str | None) -> list[Part]:
     version = f"@{run.version}" if run.version else ""
     return [
-        f"{run.id[:_ID_LENGTH]} {name or ''}".rstrip(),
+        f"{run.id[:_ID_LENGTH]}{f'~{run.age}' if run.age else ''} {name or ''}".rstrip(),
         status(run.verdict),
         f"{run.cases.passed:,} of {run.cases.total:,}",
         f"{run.dataset}{version}" if run.dataset else "–",

@@ -34,6 +34,13 @@ class RunEntry(Struct, frozen=True, omit_defaults=False):
     labels: dict[str, str]
     change: RunChange | None = None
     """Since the run before of the same dataset, in listings."""
+    age: int = 0
+    """The number of newer executions with the same content, and thus the same id."""
+
+    @property
+    def address(self) -> str:
+        """What names this execution alone: its id, with `~1` if a newer one has the same id."""
+        return f"{self.id}~{self.age}" if self.age else self.id
 
 
 class UnfinishedRun(Struct, frozen=True, omit_defaults=False):

@@ -24,7 +24,9 @@ _SHOWN = 5
 _END = 2**63 - 1
 _COLUMNS = (
     "e.number, e.at, r.id, e.created_at, e.verdict, e.dataset, e.version,"
-    " e.total, e.passed, e.failed, e.unscored, e.errors, e.means"
+    " e.total, e.passed, e.failed, e.unscored, e.errors, e.means,"
+    " (SELECT COUNT(*) FROM executions n"
+    " WHERE n.run = e.run AND (n.at, n.number) > (e.at, e.number))"
 )
 _means = msgspec.json.Decoder(dict[str, float]).decode
 
@@ -112,7 +114,7 @@ def _facet_values(facet: tuple[str, str]) -> tuple[str, str]:
 
 
 def _run_entry(row: SqlRow, labels: Mapping[str, str]) -> RunEntry:
-    _, _, run, created_at, verdict, dataset, version, *counts, means = row
+    _, _, run, created_at, verdict, dataset, version, *counts, means, age = row
     return RunEntry(
         id=run,
         created_at=created_at,
@@ -122,6 +124,7 @@ def _run_entry(row: SqlRow, labels: Mapping[str, str]) -> RunEntry:
         cases=CaseCounts(*counts),
         means=_means(means),
         labels=dict(labels),
+        age=age,
     )
 
 
