@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from carob.api.golden import GoldenFolder
@@ -14,18 +15,29 @@ from carob.api.online import Alert, RuleRunner, is_sampled, today
 from carob.api.sessions import discard_session, list_sessions
 from carob.api.settings import NO_CONFIG, load_trusted
 from carob.api.upkeep import Upkeep, apply_retention
+from carob.config import Config
 from carob.config.config import OnlineRule, ServeSettings
 from carob.errors import FormatError, UsageError
+from carob.schema import JudgeSettings
 from carob.store.inbox import open_inbox
 from carob.store.retention import keep_sessions
+from tests.api import judging
 from tests.api.agent_spans import chat, send, trace_id
+
+COST_OF_A_FEW = 0.0115
+"""US dollars: each question reserves a cent, and costs much less."""
 
 
 class Online:
     """A rule, and what it has published."""
 
     def __init__(
-        self, store: str, folder: Path, metrics: tuple[str, ...] = ("pii_leak",), **rule: Any
+        self,
+        store: str,
+        folder: Path,
+        metrics: tuple[str, ...] = ("pii_leak",),
+        config: Config = NO_CONFIG,
+        **rule: Any,
     ) -> None:
         self.store = store
         self.alerts: list[Alert] = []
@@ -33,7 +45,7 @@ class Online:
             OnlineRule(name="quality", metrics=metrics, **rule),
             store=store,
             folder=GoldenFolder(folder / "golden", folder / "golden" / "registry"),
-            config=NO_CONFIG,
+            config=config,
             alert=self.alerts.append,
             since=0,
         )
@@ -207,3 +219,25 @@ def test_old_and_large_sessions_are_removed_but_never_kept_ones(store: str):
     }
     assert apply_retention(store, ServeSettings(keep_gb=1e-9)) == 2
     assert [session.id for session in list_sessions(store).items] == [trace_id(1)]
+
+
+def test_judges_never_cost_more_than_the_budget_of_the_day(
+    store: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    model = judging.install(monkeypatch)
+    config = msgspec.structs.replace(NO_CONFIG, judge=JudgeSettings(model="openai:gpt-4o"))
+    online = Online(
+        store, tmp_path, metrics=("test_tone",), config=config, max_cost_per_day=COST_OF_A_FEW
+    )
+    for number in range(1, 7):
+        send(store, chat(number, f"Question {number}?", f"Answer {number}, thank you."))
+        online.complete()
+    asked = len(model.requests)
+    assert 0 < asked < 6
+    (entry,) = list_runs(store=store).runs
+    run = stored_run(entry.id, store=store)
+    scores = [score for result in run.cases for score in result.scores]
+    spent = sum(score.judge_cost.cost or 0 for score in scores if score.judge_cost)
+    assert 0 < spent <= COST_OF_A_FEW
+    assert any("not all sessions are scored" in alert.message for alert in online.alerts)
+    assert {result.status for result in run.cases} == {"passed"}

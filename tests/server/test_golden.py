@@ -181,3 +181,17 @@ def test_rows_of_a_run_are_compact(api: Client):
     index = api.get(f"/api/runs/{run['id']}/index").json()
     assert len(index["rows"]) == run["cases"]["total"]
     assert len(index["rows"][0]) == len(index["columns"])
+
+
+def test_cancelled_run_is_not_made(api: Client):
+    dataset = {"dataset": "garden_returns", "metrics": ["tool_trajectory_avg_score"]}
+    upload = api.get("/api/traces").json()["items"][0]["id"]
+    jobs = [post(api, "/api/runs", {**dataset, "traces": [upload]})[1]["id"] for _ in range(8)]
+    before = len(api.get("/api/runs").json()["items"])
+    cancelled = post(api, f"/api/runs/{jobs[-1]}/cancel", {})
+    assert cancelled[0] == 200
+    assert wait_for(api, str(jobs[-1]))["state"] == "cancelled"
+    assert post(api, f"/api/runs/{jobs[-1]}/cancel", {})[1]["state"] == "cancelled"
+    assert post(api, "/api/runs/nothing/cancel", {})[0] == 404
+    states = [wait_for(api, str(job))["state"] for job in jobs[:-1]]
+    assert len(api.get("/api/runs?limit=100").json()["items"]) <= before + states.count("done")

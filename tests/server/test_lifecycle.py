@@ -156,7 +156,9 @@ def _tell_story(folder: Path, *args: str) -> None:
         body = {"dataset": "shop", "sessions": [session], "metrics": ["response_match_score"]}
         state = wait_for_run(client, send(client, "/api/runs", body)["id"])
         assert (state["state"], state["cases"]["passed"]) == ("done", 1)
-        rescored = send(client, f"/api/runs/{state['run']}/rescore", {"dataset": "shop"})
+        path, body = f"/api/runs/{state['run']}/rescore", {"dataset": "shop"}
+        rescored = send(client, path, body, Idempotency_Key="again")
+        assert send(client, path, body, Idempotency_Key="again")["id"] == rescored["id"]
         assert wait_for_run(client, rescored["id"])["state"] == "done"
         queue = send(client, "/api/queues", {"run": state["run"], "metric": "response_match_score"})
         item = client.get(f"/api/queues/{queue['id']}/next?by=Mara").json()["id"]

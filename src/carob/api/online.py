@@ -155,7 +155,7 @@ class RuleRunner:
         if not at_work or budget == 0:
             return {}
         try:
-            return self._evaluate(at_work, budget)
+            return self._evaluate(day, at_work, budget)
         except CarobError:
             raise
         except Exception as error:  # noqa: BLE001 - a metric may be a plugin
@@ -168,7 +168,9 @@ class RuleRunner:
             results |= self._score(database, day, {session: trace})
         return results
 
-    def _evaluate(self, traces: Mapping[str, Trace], budget: float | None) -> dict[str, bytes]:
+    def _evaluate(
+        self, day: str, traces: Mapping[str, Trace], budget: float | None
+    ) -> dict[str, bytes]:
         dataset = load_draft(self._folder, self.rule.golden) if self.rule.golden else None
         recorded, cases = [*traces.values()], list[str]()
         if dataset:
@@ -186,6 +188,8 @@ class RuleRunner:
                 answers=self._store,
             )
         ).run
+        if run.stopped:
+            self._publish(day, f"not all sessions are scored: {run.stopped}")
         sessions = {trace.id: session for session, trace in traces.items()}
         return dict(self._results(run, sessions, dataset))
 
@@ -202,6 +206,9 @@ class RuleRunner:
         cost = sum(usage.cost or 0.0 for usage in spending.values())
         info = dataset_info(dataset) if dataset else None
         for result in run.cases:
+            # What the budget did not allow says nothing about the agent, and is left out.
+            if run.stopped and result.status in ("unscored", "error"):
+                continue
             if result.trace in sessions:
                 scored = SessionResult(result, run.metrics, info, cost)
                 yield sessions[result.trace or ""], msgspec.json.encode(scored)

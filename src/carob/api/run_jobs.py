@@ -88,7 +88,24 @@ class RunJobs:
     def start(self, sources: JobSources, request: JobRequest, key: str | None = None) -> RunJob:
         """Start a run. The same idempotency key gives the same run, and `RefusedError` for another
         request."""
-        body = msgspec.json.encode(request)
+        return self._start(sources, request, key, msgspec.json.encode(request))
+
+    def rescore(
+        self, sources: JobSources, name: str, request: JobRequest, key: str | None = None
+    ) -> RunJob:
+        """Score the traces that were saved with a run again. The key is as for `start`."""
+        traces = stored_traces(sources.store, name)
+        body = name.encode() + b"\n" + msgspec.json.encode(request)
+        return self._start(sources, request, key, body, traces)
+
+    def _start(
+        self,
+        sources: JobSources,
+        request: JobRequest,
+        key: str | None,
+        body: bytes,
+        recorded: Sequence[Trace] = (),
+    ) -> RunJob:
         with self._lock:
             known = self._keys.get(key) if key else None
             if known:
@@ -101,17 +118,8 @@ class RunJobs:
             waiting = sum(not job.is_over for job in self._jobs.values())
             if waiting >= _MAX_WAITING:
                 raise RefusedError(f"{waiting} runs are waiting", hint="try again later")
-            make = _prepare(sources, request, key)
+            make = _prepare(sources, request, key, recorded)
             job = self._add(request, key, body)
-        self._pool.submit(self._make, job.id, make)
-        return job
-
-    def rescore(self, sources: JobSources, name: str, request: JobRequest) -> RunJob:
-        """Score the traces that were saved with a run again."""
-        traces = stored_traces(sources.store, name)
-        make = _prepare(sources, request, None, traces)
-        with self._lock:
-            job = self._add(request, None, b"")
         self._pool.submit(self._make, job.id, make)
         return job
 

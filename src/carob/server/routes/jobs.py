@@ -50,16 +50,23 @@ class RescorePath(Query, frozen=True):
 @endpoints.post("/api/runs")
 def start_run(workspace: Workspace, body: JobRequest, request: Request) -> Reply[RunJob]:
     """Start a run in the background. The same `Idempotency-Key` gives the same run."""
-    key = request.headers.get("idempotency-key")
-    if key is not None and not 0 < len(key) <= _MAX_KEY:
-        raise RequestError(400, f"the Idempotency-Key has {len(key)} characters, expected 1 to 255")
-    return _accepted(workspace.jobs.start(workspace.sources, body, key))
+    return _accepted(workspace.jobs.start(workspace.sources, body, _key(request)))
 
 
 @endpoints.post("/api/runs/{run}/rescore")
-def rescore_run(workspace: Workspace, path: RescorePath, body: JobRequest) -> Reply[RunJob]:
+def rescore_run(
+    workspace: Workspace, path: RescorePath, body: JobRequest, request: Request
+) -> Reply[RunJob]:
     """Score the traces that were saved with a run again, in the background."""
-    return _accepted(workspace.jobs.rescore(workspace.sources, path.run, body))
+    job = workspace.jobs.rescore(workspace.sources, path.run, body, _key(request))
+    return _accepted(job)
+
+
+def _key(request: Request) -> str | None:
+    key = request.headers.get("idempotency-key")
+    if key is not None and not 0 < len(key) <= _MAX_KEY:
+        raise RequestError(400, f"the Idempotency-Key has {len(key)} characters, expected 1 to 255")
+    return key
 
 
 @endpoints.get("/api/jobs")
