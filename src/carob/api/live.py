@@ -17,6 +17,7 @@ from carob import __version__, plugins
 from carob.api.live_journal import AttemptJournal, RecordedTraces, attempt_key
 from carob.api.live_request import LiveRequest
 from carob.api.live_simulator import Simulator, open_simulator
+from carob.api.live_spans import open_joiner
 from carob.api.run_request import Listeners, RunRequest
 from carob.api.selection import SelectedCases
 from carob.api.unfinished import StoredBatches
@@ -211,6 +212,7 @@ def record_live(inputs: LiveInputs) -> LiveRecording:
         target=target,
         limits=_limits(settings, request),
         finished=progress.finished,
+        joiner=open_joiner(request.span_wait, inputs.store),
         spent=simulator.spent,
     )
     progress.recorder = recorder

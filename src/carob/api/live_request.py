@@ -39,6 +39,9 @@ class LiveRequest(msgspec.Struct, frozen=True, kw_only=True):
     """The model that plays the user of conversation scenarios; the judge by default."""
     max_turns: int = 20
     """Turns of a simulated conversation."""
+    span_wait: float | None = None
+    """Seconds to wait for the spans of each conversation, which arrive in this process or at the
+    receiver of `carob serve`. Without it, spans are not joined."""
     max_time: float | None = None
     """Seconds for all conversations."""
     max_cost: float | None = None

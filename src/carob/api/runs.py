@@ -36,7 +36,7 @@ from carob.api.sources import trace_batches, worker_count
 from carob.api.store import git_labels, save_run, store_url
 from carob.api.unfinished import StoredBatches, run_key
 from carob.config import Config, MetricChoice
-from carob.errors import CarobError, StoppedError
+from carob.errors import CarobError, StoppedError, UsageError
 from carob.files.scratch import make_scratch_folder
 from carob.judges.pool import JudgePool
 from carob.runner.checkpoint import Checkpoint
@@ -111,6 +111,7 @@ def run(
     mocks: PathName | None = None,
     on_miss: MissPolicy = "error",
     record: PathName | None = None,
+    span_wait: float | None = None,
     simulator: str | None = None,
     max_turns: int = 20,
     judge: str | JudgeSettings | None = None,
@@ -160,6 +161,7 @@ def run(
             mocks=mocks,
             on_miss=on_miss,
             record=record,
+            span_wait=span_wait,
             simulator=simulator,
             max_turns=max_turns,
         ),
@@ -173,6 +175,9 @@ def run(
 
 def estimate(request: RunRequest, listeners: Listeners | None = None) -> CostEstimate:
     """Estimate the judge usage of a run without asking a judge."""
+    if request.live:
+        hint = "run it with --max-cost, or estimate with the traces of an earlier run"
+        raise UsageError("what judges cost is unknown before the agent has answered", hint=hint)
     listeners = listeners or Listeners()
     config = run_settings(request)
     store = store_url(request.store, config=config) if request.save else request.answers

@@ -128,6 +128,12 @@ _OPTIONS = (
         help="Time limit of one conversation.",
         show_default="600",
     ),
+    option(
+        "--span-wait",
+        metavar="SECONDS",
+        type=_SECONDS,
+        help="Join the agent's spans, and wait this long for them after a conversation.",
+    ),
     option("--max-time", metavar="SECONDS", type=_SECONDS, help="Time limit of all conversations."),
     option(
         "--retry",
@@ -155,7 +161,10 @@ def live_request(
         "headers": parse_pairs(options["target_headers"]) or None,
         "retry": options["retry"] or None,
     }
-    own = ("repeat", "mocks", "record", "simulator", "turn_timeout", "case_timeout", "max_time")
+    own = (
+        *("repeat", "mocks", "record", "simulator", "span_wait"),
+        *("turn_timeout", "case_timeout", "max_time"),
+    )
     asked = any(flags.values()) or options["states"]
     if not asked and all(options[name] in (None, 1) for name in own):
         return None

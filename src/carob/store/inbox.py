@@ -304,11 +304,16 @@ def session_payloads(database: Database, session: str) -> Generator[tuple[frozen
     """The trace ids of a session, with each payload that holds spans of them."""
     sql = "SELECT trace_id FROM session_traces WHERE session = ?"
     traces = frozenset(row[0] for row in database.rows(sql, (session,)))
+    for payload in trace_payloads(database, traces):
+        yield traces, payload
+
+
+def trace_payloads(database: Database, traces: Iterable[str]) -> Generator[Payload]:
+    """The payloads that hold spans of some traces."""
     numbers = sorted({number for trace in traces for number in _payload_numbers(database, trace)})
     for number in numbers:
         sql = "SELECT at, kind, packing, body FROM payloads WHERE number = ?"
-        for row in database.rows(sql, (number,)):
-            yield traces, Payload(*row)
+        yield from (Payload(*row) for row in database.rows(sql, (number,)))  # pyright: ignore[reportArgumentType] - its columns
 
 
 def _payload_numbers(database: Database, trace: str) -> list[int]:

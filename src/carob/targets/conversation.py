@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 import time
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 import msgspec
 
+from carob.lazy import load_object
 from carob.schema import Case, Failed, Json, Trace, Turn
 from carob.targets.function import describe_error
 from carob.targets.mocks import MissingMockError
@@ -86,6 +88,8 @@ class RecordedAttempt:
     error: TargetError | None = None
     answered: int = 0
     """Turns that the agent answered before it broke off."""
+    trace_ids: tuple[str, ...] = ()
+    """The trace id of each turn."""
 
     @property
     def untouched(self) -> bool:
@@ -117,10 +121,12 @@ async def hold_conversation(
         error = TargetError("agent", describe_error(failure))
     await _close(progress)
     error = _missed(attempt) or error  # without its tool, an agent often fails as well
+    trace = _trace(case, attempt, user, progress, error, target)
     return RecordedAttempt(
-        trace=_trace(case, attempt, user, progress, error, target),
+        trace=trace,
         error=error,
         answered=len(progress.turns),
+        trace_ids=tuple(attempt.trace_id(number) for number in range(len(trace.turns))),
     )
 
 
@@ -145,7 +151,8 @@ async def _exchange(
         started = time.time_ns()
         progress.pending = Turn(user=message, start=started)
         async with asyncio.timeout(limits.turn):
-            turn = await progress.conversation.say(message, context)
+            with trace_context(context.traceparent):
+                turn = await progress.conversation.say(message, context)
         progress.turns.append(_complete(turn, message, started))
         progress.pending = None
         message = await user.next_message(progress.turns)
@@ -220,10 +227,11 @@ def _join_turns(replies: Sequence[Turn], recorded: Sequence[Turn]) -> tuple[Turn
     turns is not of this conversation as it was held, so the replies are believed."""
     if len(recorded) != len(replies):
         return tuple(replies) if replies else tuple(recorded)
-    return tuple(_join(reply, turn) for reply, turn in zip(replies, recorded, strict=True))
+    return tuple(join_turn(reply, turn) for reply, turn in zip(replies, recorded, strict=True))
 
 
-def _join(reply: Turn, recorded: Turn) -> Turn:
+def join_turn(reply: Turn, recorded: Turn) -> Turn:
+    """Return a recorded turn with what only the reply has."""
     changes = {
         name: getattr(reply, name)
         for name in Turn.__struct_fields__
@@ -232,3 +240,21 @@ def _join(reply: Turn, recorded: Turn) -> Turn:
     if recorded.end is None or recorded.end == recorded.start:
         changes["start"], changes["end"] = reply.start, reply.end  # the client measured it
     return msgspec.structs.replace(recorded, **changes) if changes else recorded
+
+
+@contextmanager
+def trace_context(traceparent: str) -> Generator[None]:
+    """Make the spans of the block children of a trace context, if the program uses
+    OpenTelemetry."""
+    if "opentelemetry.trace" not in sys.modules:
+        yield
+        return
+    context: Any = load_object("opentelemetry:context")
+    extract: Any = load_object(
+        "opentelemetry.trace.propagation.tracecontext:TraceContextTextMapPropagator"
+    )().extract
+    token = context.attach(extract({"traceparent": traceparent}))
+    try:
+        yield
+    finally:
+        context.detach(token)

@@ -25,6 +25,7 @@ from carob.targets.conversation import (
     hold_conversation,
 )
 from carob.targets.mocks import ToolMocks
+from carob.targets.spans import SpanJoiner
 from carob.targets.target import Attempt, Target, TargetError
 
 MAX_RETRIES = 3
@@ -71,6 +72,8 @@ class LiveRecorder:
     target: Target
     limits: LiveLimits
     finished: Finished
+    joiner: SpanJoiner | None = None
+    """Joins the spans of the agent, if somebody collects them."""
     spent: Callable[[], float] = lambda: 0.0
     """Returns what the simulated user cost so far."""
     cost: float = 0.0
@@ -109,8 +112,11 @@ class LiveRecorder:
             if self._must_stop():
                 return
             recorded = await self._try(planned, throttle)
-        self._add_cost(recorded.trace)
-        await self.finished(planned, recorded.trace)
+        trace = recorded.trace
+        if self.joiner:
+            trace = await self.joiner.join(trace, recorded.trace_ids)
+        self._add_cost(trace)
+        await self.finished(planned, trace)
 
     async def _try(self, planned: PlannedAttempt, throttle: Throttle) -> RecordedAttempt:
         """Hold the conversation, again if that is safe."""
