@@ -22,6 +22,7 @@ from carob.traces.mapping.sources import messages_in
 from carob.traces.mapping.tool_spans import ToolOutput, ToolSpan
 from carob.traces.messages.message import last_user
 from carob.traces.messages.usage import include_cached
+from carob.traces.messages.withheld import withhold
 from carob.traces.shape import decode_json, text_or_none
 
 _CACHED = (
@@ -146,7 +147,7 @@ class Langfuse(Convention):
         """Return the call; its failure is the level of the observation."""
         tool = super().tool(span)
         if span.attributes.get(_LEVEL) == "ERROR":
-            tool.output = tool.output or ToolOutput(span.status_message)
+            tool.output = tool.output or ToolOutput(withhold(span.status_message))
             tool.output.failed = True
         return tool
 

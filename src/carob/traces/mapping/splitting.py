@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from carob.traces.mapping.roles import RoleSpan
-from carob.traces.mapping.turn_spans import find_front
+from carob.traces.mapping.turn_spans import find_front, is_around
 from carob.traces.messages.message import last_answer
 from carob.traces.messages.printed import is_printed_object
 
@@ -50,10 +50,9 @@ def split_turns(role_spans: list[RoleSpan]) -> Iterator[list[RoleSpan]]:
 
 def _is_one_run(owners: list[RoleSpan], first: RoleSpan) -> bool:
     """Whether all agents are steps of a root span that received a user message itself."""
-    root = first.span
-    if first.role != "chain" or any(owner.context.root is not root for owner in owners):
+    if first.role != "chain" or not is_around(first, owners):
         return False
-    return first.convention.user_text(root) is not None
+    return first.convention.user_text(first.span) is not None
 
 
 def _find_agent_starts(owners: list[RoleSpan]) -> list[RoleSpan]:

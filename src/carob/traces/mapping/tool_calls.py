@@ -12,6 +12,7 @@ from carob.traces.mapping.turn_spans import ModelSpans, TurnSpans, agent_of
 from carob.traces.messages.frames import is_observation
 from carob.traces.messages.message import CallBlock, Message, ResultBlock, asked_text
 from carob.traces.messages.printed import is_printed_object
+from carob.traces.messages.withheld import hide_markers
 from carob.traces.shape import to_text
 
 _ERROR_FIELD = '"is_error"'
@@ -251,7 +252,7 @@ def _read_returned_results(model: ModelSpans) -> Iterator[tuple[str, list[Result
                 continue
             if has_results and not (value and _ERROR_FIELD in to_text(value)):
                 continue
-            if results := _results_since_user(source.read(role_span.span) or []):
+            if results := _results_since_user(hide_markers(source.read(role_span.span) or [])):
                 has_results = True
                 yield source.key, results
 

@@ -27,6 +27,12 @@ _TOOL_MESSAGE = re.compile(
 )
 
 
+_CONTROL_FLOW = re.compile(
+    r"(?:\w+\.)*(?:GraphInterrupt|NodeInterrupt|ParentCommand)\b|\(?Interrupt\(|Command\(graph="
+)
+"""How the exceptions begin with which LangGraph passes control on."""
+
+
 class ToolOutput(msgspec.Struct, gc=False):
     """The result of a tool, with the id and status that its wrapper holds."""
 
@@ -229,7 +235,10 @@ def _unwrap_text(text: str) -> ToolOutput:
 
 
 def failure_reason(span: Span) -> str | None:
-    """Return why the span failed, empty if no reason is recorded; `None` if it did not fail."""
+    """Return why the span failed, empty if no reason is recorded; `None` if it did not fail.
+
+    LangGraph raises exceptions to pass control on or to wait for a person; these are no failures.
+    """
     if span.status != "error" and "error.type" not in span.attributes and not span.events:
         return None
     reason = None
@@ -239,4 +248,5 @@ def failure_reason(span: Span) -> str | None:
             reason = reason or event.attributes.get("exception.type") or ""
     if reason is None and span.status != "error" and "error.type" not in span.attributes:
         return None
-    return to_text(reason or span.status_message or span.attributes.get("error.type") or "")
+    text = to_text(reason or span.status_message or span.attributes.get("error.type") or "")
+    return None if _CONTROL_FLOW.match(text) else text

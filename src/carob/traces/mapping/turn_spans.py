@@ -159,11 +159,21 @@ def _find_owner(role_spans: list[RoleSpan], turn: TurnSpans) -> RoleSpan | None:
     return None if is_used or not owners else owners[0]
 
 
+def is_around(first: RoleSpan, role_spans: list[RoleSpan]) -> bool:
+    """Whether a span is around others: their root, or the only one below the root, such as the
+    request of a web server, that has a role."""
+    if role_spans[-1].context.root is first.span:
+        return True
+    if any(span.context.root is not first.context.root for span in role_spans):
+        return False
+    return all(covers(first.span, span.span.start) for span in role_spans)
+
+
 def find_front(role_spans: list[RoleSpan]) -> RoleSpan | None:
     """Return the root, if it is a step that received the user's text: the prompts of routers and
     the arguments of handoffs below it are not what the user wrote."""
     first = role_spans[0]
-    if first.role != "chain" or role_spans[-1].context.root is not first.span:
+    if first.role != "chain" or not is_around(first, role_spans):
         return None
     text = first.convention.user_text(first.span)
     return None if text is None or is_printed_object(text[1]) else first

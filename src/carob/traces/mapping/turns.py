@@ -19,6 +19,8 @@ NO_RESPONSE = "the response was not recorded"
 LAST_REQUEST = "one span records several model calls, and only the last of them is left"
 _NO_TIME = 1 << 63
 _FIRST_DOCUMENT = "retrieval.documents.0.document.content"
+_NO_ANSWERS = ("null", "__end__")
+"""What the last step of a graph returns in place of an answer."""
 _QUOTED = 200
 """Characters of a document that are looked for in a prompt."""
 
@@ -188,7 +190,8 @@ def _raw_response(turn: TurnSpans) -> tuple[str, str] | None:
     if raw := owner.convention.raw_output(owner.span):
         return raw
     steps = _steps(turn)
-    return steps[-1].convention.response_text(steps[-1].span) if steps else None
+    text = steps[-1].convention.response_text(steps[-1].span) if steps else None
+    return None if text is None or text[1] in _NO_ANSWERS else text
 
 
 def _intermediate_messages(turn: TurnSpans, response: str | None) -> tuple[AgentMessage, ...]:
@@ -263,14 +266,16 @@ def _error(turn: TurnSpans, response: str | None) -> str | None:
     is_whole = turn.owner is not None or (
         len(turn.roots) == 1 and not any(tool.span is owner for tool in turn.tools)
     )
-    if owner.status == "error" and is_whole:
-        return failure_reason(owner) or "the agent failed"
+    if owner.status == "error" and is_whole and (reason := failure_reason(owner)) is not None:
+        return reason or "the agent failed"
     if response is not None:
         return None
     # An outer workflow may end well although the agent within was stopped, as by a step limit.
     for agent in reversed(turn.owners):
-        if agent.span.status == "error" and not turn.is_in_tool(agent):
-            return failure_reason(agent.span) or "the agent failed"
+        if agent.span.status != "error" or turn.is_in_tool(agent):
+            continue
+        if (reason := failure_reason(agent.span)) is not None:
+            return reason or "the agent failed"
     last = turn.models[-1].outer.span if turn.models else None
     if last is not None and last.status == "error":
         return failure_reason(last) or "the model call failed"

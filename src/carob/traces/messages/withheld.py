@@ -45,9 +45,19 @@ def withhold(value: Json) -> Json:
 
 
 def hide_markers(messages: list[Message]) -> list[Message]:
-    """Return the messages; a text that is a marker becomes a content that is not recorded."""
+    """Return the messages; texts, arguments and results that are markers are not recorded."""
     for message in messages:
         text = message.text
         if text and text[0] in _FIRST and is_withheld(text):
             message.text, message.hidden = None, True
+        for call in message.calls:
+            if type(call.args) is str and is_withheld(call.args):
+                call.args = None
+        if message.results and any(_is_marker(result.value) for result in message.results):
+            message.results = [item for item in message.results if not _is_marker(item.value)]
+            message.hidden = True
     return messages
+
+
+def _is_marker(value: Json) -> bool:
+    return type(value) is str and is_withheld(value)
