@@ -20,10 +20,11 @@ _LARGE = int(os.environ.get("CAROB_BENCH_CASES", "100000"))
 _RUN = 250.0
 _DATASET = 200.0 if _LARGE <= 100_000 else 400.0
 _COMPARE = 500.0
+_FORMS = ("json", "csv", "md", "junit", "sarif", "html")
 _LIMITS: Mapping[str, float] = {
     "run --jobs 1": _RUN,
     "run --jobs 2": _RUN,
-    "run --format json": _RUN,
+    **{f"run --format {form}": _RUN for form in _FORMS},
     "compare": _COMPARE,
     "traces --format json": _RUN,
     "capture": _RUN,
@@ -68,7 +69,9 @@ def _commands(size: int, folder: Path) -> dict[str, Command]:
     return {
         "run --jobs 1": [*run, "--jobs", "1"],
         "run --jobs 2": [*run, "--jobs", "2", "--label", "jobs=2"],
-        "run --format json": [*run, "--format", "json", "-o", "run.json"],
+        **{
+            f"run --format {form}": [*run, "--format", form, "-o", f"run.{form}"] for form in _FORMS
+        },
         "compare": ["compare", "latest~1", "latest"],
         "convert (adk to csv)": ["convert", data, "converted.csv", "--to", "csv"],
         "convert (adk to questions)": ["convert", data, "converted.json", "--to", "questions"],
