@@ -9,9 +9,7 @@ from pathlib import Path
 import pytest
 
 from carob.schema import Json, Problem, Trace
-from carob.traces.containers.registry import builtin_containers, line_containers
 from carob.traces.read import read_traces
-from carob.traces.reading.json_values import read_values
 
 SAMPLES = Path(__file__).parents[2] / "samples" / "traces" / "recordings"
 PATHS = sorted(SAMPLES.iterdir())
@@ -51,17 +49,6 @@ def test_every_recording_counts_its_tokens_once(path: Path):
     usage = (trace.usage.input_tokens, trace.usage.output_tokens)
     assert usage == ((None, None) if path.name in NO_USAGE else (240, 32))
     assert trace.models == (() if path.name in NO_USAGE else ("atlas-2",))
-
-
-@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.name)
-def test_one_container_claims_each_recording(path: Path):
-    for value in read_values(path, report=lambda problem: None):
-        if isinstance(value, bytes):
-            continue
-        whole = [container.name for container in builtin_containers() if container.claims(value)]
-        lines = [container.name for container in line_containers() if container.claims_line(value)]
-        assert len(whole) <= 1
-        assert len(lines) <= 1
 
 
 def test_inspect_archive_is_read_sample_by_sample(tmp_path: Path):

@@ -8,7 +8,6 @@ from carob.traces.shape import as_object, as_text
 _PHASES = ("_started", "_completed", "_failed", "_finished", "_chunk")
 """How CrewAI's event types end."""
 _BY_KEYS: dict[str, frozenset[str]] = {
-    "a DeepEval trace": frozenset(("baseSpans", "llmSpans", "toolSpans")),
     "a Gemini CLI session": frozenset(("sessionId", "projectHash", "messages")),
     "an OpenHands event": frozenset(("id", "source", "action", "args")),
 }

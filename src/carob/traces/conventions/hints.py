@@ -81,6 +81,16 @@ _HINTS: dict[str, _Hint] = {
         "trace tools with span_type=TOOL",
         "switch on autologging for the model's library",
     ),
+    "monocle": _Hint(
+        "let Monocle export the events of its spans",
+        "let Monocle export the events of its spans",
+        _LEAVES,
+    ),
+    "observations": _Hint(
+        "record the input and output of the outermost span",
+        "record tools as spans of their own type, with input and output",
+        "record model calls as spans of their own type, with their token counts",
+    ),
     "openai-agents": _Hint(
         "set trace_include_sensitive_data=True in the RunConfig; response spans hold only an id, "
         "so record through an instrumentation such as OpenInference",
@@ -99,6 +109,11 @@ _HINTS: dict[str, _Hint] = {
         "trace the model client too (track_openai), or decorate the agent with @track",
         'decorate tools with @track(type="tool")',
         "trace the model client too (track_openai)",
+    ),
+    "promptflow": _Hint(
+        "trace the flow with its inputs and output",
+        "decorate tools with @tool",
+        "call start_trace before the model client is used",
     ),
     "pydantic-ai": _Hint(
         "pass InstrumentationSettings(include_content=True)",

@@ -1,0 +1,70 @@
+"""W&B Weave: calls of its API, which are decorated functions and the model clients below them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from carob.schema import Json, Span
+from carob.traces.containers.observation import Observation
+from carob.traces.mapping.convention import SpanRole
+from carob.traces.shape import as_object, as_text
+
+_CLIENTS = ("openai.", "anthropic.", "litellm.", "mistralai.", "cohere.", "groq.", "google.genai.")
+"""How the operations begin that Weave's integrations record for model clients."""
+_KINDS: dict[Json, SpanRole] = {"llm": "model", "tool": "tool", "agent": "agent"}
+
+
+class Weave:
+    """A call: an `op_name` with a trace id."""
+
+    name = "weave"
+
+    def claims(self, item: Json) -> bool:
+        fields = as_object(item)
+        return isinstance(fields.get("op_name"), str) and fields.keys() >= {"id", "trace_id"}
+
+    def read(self, item: Json, *, source: str) -> Iterator[Span]:
+        call = as_object(item)
+        operation = _operation(as_text(call.get("op_name")) or "")
+        role = _role(call, operation)
+        # A call without the self of its method: `self` is the object, not an input.
+        inputs = {key: v for key, v in as_object(call.get("inputs")).items() if key != "self"}
+        model, usage = _counts(call) if role == "model" else (None, None)
+        yield Observation(
+            recorder="weave",
+            role=role,
+            trace_id=call.get("trace_id"),
+            span_id=call.get("id"),
+            parent_id=call.get("parent_id"),
+            name=as_text(call.get("display_name")) or operation,
+            start=call.get("started_at"),
+            end=call.get("ended_at"),
+            input=inputs,
+            output=call.get("output"),
+            model=model or (as_text(inputs.get("model")) if role == "model" else None),
+            usage=usage,
+            agent=operation if role == "agent" else None,
+            conversation=as_text(call.get("thread_id")),
+            error=as_text(call.get("exception")),
+        ).to_span()
+
+
+def _operation(reference: str) -> str:
+    """`search` of `weave:///team/project/op/search:3f2a`."""
+    return reference.rpartition("/op/")[2].partition(":")[0] or reference
+
+
+def _role(call: dict[str, Json], operation: str) -> SpanRole:
+    settings = as_object(as_object(call.get("attributes")).get("weave"))
+    kind = as_text(settings.get("kind"))
+    if kind in _KINDS:
+        return _KINDS[kind]
+    if operation.startswith(_CLIENTS):
+        return "model"
+    return "chain" if call.get("parent_id") else "workflow"
+
+
+def _counts(call: dict[str, Json]) -> tuple[str | None, Json]:
+    """The model and its counts; the calls around a model call repeat them, added up."""
+    usages = as_object(as_object(call.get("summary")).get("usage"))
+    return next(iter(usages.items()), (None, None))
