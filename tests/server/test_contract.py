@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import msgspec
 import pytest
 
 from carob import api
+from carob.report import format_json
 from carob.report.traces import traces_document
 from carob.report.versions import diff_document
 from tests.server.conftest import Client, start_server
@@ -48,7 +48,7 @@ class Doors(NamedTuple):
         """Call Python in the folder, and return the JSON document of the result."""
         with pytest.MonkeyPatch.context() as patch:
             patch.chdir(self.folder)
-            return json.loads(msgspec.json.encode(function()))
+            return json.loads(format_json(function()))
 
     def upload(self, path: str, file: str) -> Any:
         answer = self.client.upload(path, self.folder / file)
