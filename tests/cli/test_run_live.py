@@ -168,3 +168,21 @@ def test_sessions_of_two_runs_are_different():
     carob("--limit", "1")
     first, second = calls()
     assert first != second
+
+
+def test_traces_of_a_run_are_scored_again_without_asking():
+    first = json.loads(carob("--limit", "2", "--format", "json").stdout)
+    assert len(calls()) == 2
+    command = [*COMMAND, "run", "--golden", "golden.json", "--limit", "2", "--traces-of"]
+    ended = subprocess.run(
+        [*command, first["id"], "-m", "exact_match", "-m", "latency", "--format", "json"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stderr
+    again = json.loads(ended.stdout)
+    assert again["target"] == first["target"]
+    assert [metric["name"] for metric in again["metrics"]] == ["exact_match", "latency"]
+    assert [case["trace"] for case in again["cases"]] == [case["trace"] for case in first["cases"]]
+    assert len(calls()) == 2

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from carob.api.live_request import LiveRequest
-from carob.api.run_jobs import stored_traces
+from carob.api.rescore import stored_traces
 from carob.api.run_request import RunRequest
 from carob.api.runs import evaluate
 from carob.schema import Case, Dataset, Trace, Turn

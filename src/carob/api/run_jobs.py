@@ -16,6 +16,7 @@ from carob import plugins
 from carob.api.drafts import load_draft
 from carob.api.golden import GoldenFolder
 from carob.api.history import stored_run
+from carob.api.rescore import stored_traces
 from carob.api.run_request import Listeners, RunRequest
 from carob.api.runs import evaluate
 from carob.api.sessions import check_sessions, evaluate_sessions
@@ -27,8 +28,7 @@ from carob.policy.profile import builtin_profiles
 from carob.schema import Dataset, Problem, Run, Trace
 from carob.schema.job import RunJob
 from carob.schema.problem import ProgressListener
-from carob.store import exists, open_store
-from carob.store.blobs import BlobTable
+from carob.store import exists
 from carob.text.spelling import did_you_mean
 
 _REQUEST = "request"
@@ -205,24 +205,6 @@ class RunJobs:
         job = self._jobs[id] = msgspec.structs.replace(self._jobs[id], **changes)
         self.changed(job)
         return job
-
-
-def stored_traces(store: str, name: str) -> list[Trace]:
-    """Return the traces that were saved with a run."""
-    run = stored_run(name, store=store)
-    with open_store(store) as database:
-        sql = (
-            "SELECT DISTINCT address FROM case_traces JOIN runs ON runs.number = case_traces.run"
-            " WHERE runs.id = ? ORDER BY address"
-        )
-        table = BlobTable(database, "traces", Trace)
-        addresses = [row[0] for row in database.rows(sql, (run.id,))]
-        traces = [table.get(address) for address in addresses]
-    found = [trace for trace in traces if trace is not None]
-    if not found:
-        hint = "`carob run --keep-traces` saves them"
-        raise RefusedError(f"no traces were saved with {run.id}", hint=hint)
-    return found
 
 
 def _prepare(

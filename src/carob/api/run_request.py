@@ -25,6 +25,8 @@ class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
     traces: Sequence[PathName] = ()
     recorded: Sequence[Trace] = ()
     """Traces in memory, scored instead of files."""
+    rescore: str | None = None
+    """A stored run whose traces are scored again."""
     live: LiveRequest | None = None
     """A live agent to ask, instead of traces."""
     golden: PathName | Dataset | None = None

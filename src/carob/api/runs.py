@@ -54,6 +54,7 @@ from carob.schema import (
     MissPolicy,
     Problem,
     Run,
+    RunTarget,
     Trace,
 )
 from carob.schema.problem import ProblemListener, ProgressListener, ignore
@@ -70,6 +71,11 @@ def evaluate(request: RunRequest, listeners: Listeners | None = None) -> Evaluat
     """Make a run: resolve settings, plan, score, save. The run is saved before this returns, so
     that a reader who stops half way does not lose it."""
     listeners = listeners or Listeners()
+    target: RunTarget | None = None
+    if request.rescore:
+        from carob.api.rescore import load_rescored  # late: few runs score stored traces
+
+        request, target = load_rescored(request, request.rescore)
     prepared = prepare_run(request, listeners)
     config, golden, cases = prepared.config, prepared.golden, prepared.cases
     judges, plan, store = prepared.judges, prepared.plan, prepared.store
@@ -77,7 +83,7 @@ def evaluate(request: RunRequest, listeners: Listeners | None = None) -> Evaluat
     live = _record_live(request, config, plan, cases, store, listeners)
     with ExitStack() as stack:
         scored = _score(request, config, plan, cases, store, listeners, stack, live)
-        run = _finish(scored, cases, judges, request.by, live)
+        run = _finish(scored, cases, judges, request.by, live, target)
         saved = _save(run, scored, store, labels, listeners.problem) if store else True
         scored.unfinished.close()
         if live and saved and not live.stopped:
@@ -288,6 +294,7 @@ def _finish(
     judges: JudgePool,
     by: Sequence[str],
     live: LiveRecording | None,
+    target: RunTarget | None,
 ) -> Run:
     plan, results = scored.job.plan, scored.results
     run = assemble_run(
@@ -298,7 +305,7 @@ def _finish(
         unmatched=results.unmatched,
         selection=cases.selection if cases else None,
         by=by,
-        target=live.target if live else None,
+        target=live.target if live else target,
     )
     if plan.judged:
         run = msgspec.structs.replace(run, spending=results.usage)

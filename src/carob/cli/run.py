@@ -76,6 +76,12 @@ from carob.report.judge_cost import format_estimate
     is_flag=True,
     help="Make a run for each combination in [matrix] of the config, and rank them.",
 )
+@option(
+    "--traces-of",
+    "rescore",
+    metavar="RUN",
+    help="Score the traces that were saved with a run again.",
+)
 @option("--cross", is_flag=True, help="Score every case with every trace.")
 @option(
     "--jobs",
@@ -125,6 +131,7 @@ def run(
     max_cost: float | None,
     dry_run: bool,
     matrix: bool,
+    rescore: str | None,
     cross: bool,
     jobs: int | None,
     resume: bool,
@@ -148,6 +155,7 @@ def run(
     """
     request = api.run_request.RunRequest(
         traces=traces,
+        rescore=rescore,
         live=live_request(live, concurrency, max_cost),
         golden=golden,
         metrics=metrics,
