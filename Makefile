@@ -58,6 +58,10 @@ site: $(DEVELOPED)  ## build the documentation site in .site
 package: $(DEVELOPED)  ## build twice, compare, check, and install with every extra
 	$(BIN)/python -m tests.package
 
+pictures: $(DEVELOPED)  ## take the pictures of the pages for README.md and docs/
+	@tests/browser/setup.sh
+	$(BIN)/python -m tests.pictures
+
 bench: $(DEVELOPED) $(PEERS)  ## compare with the peers and write docs/benchmarks.md
 	$(BIN)/python -m bench
 
