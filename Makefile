@@ -17,7 +17,7 @@ FAST_TESTS := tests/analysis tests/cli tests/config tests/metrics tests/policy t
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install demo check test lint format docs site package bench captures torture peers lock clean
+.PHONY: help install demo check test lint format docs site package pictures bench captures torture peers lock clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
