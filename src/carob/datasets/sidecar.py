@@ -27,7 +27,8 @@ from carob.schema.base import prepare_type
 from carob.schema.codec import BytesCodec
 
 SIDECAR_SUFFIX = ".carob.json"
-_LIMIT = 2**34
+_LIMIT = 512 * 2**20
+"""Bytes of a sidecar file that cannot be read case by case."""
 _LARGE = 4 << 20
 """Bytes of a sidecar file that is read as a whole."""
 
@@ -68,10 +69,11 @@ def read_sidecar(path: Path) -> Sidecar:
         return Sidecar()
     file = sidecar_path(path)
     try:
-        if file.stat().st_size > _LIMIT:
-            raise InputError(f"sidecar file exceeds {_LIMIT >> 20} MiB", where=str(file))
-        sidecar = _read_large(file) if file.stat().st_size > _LARGE else None
+        size = file.stat().st_size
+        sidecar = _read_large(file) if size > _LARGE else None
         if sidecar is None:
+            if size > _LIMIT:  # it would be in memory as a whole, several times over
+                raise InputError(f"sidecar file exceeds {_LIMIT >> 20} MiB", where=str(file))
             sidecar = msgspec.json.decode(file.read_bytes(), type=prepare_type(Sidecar))
         return sidecar if sidecar.table is None else _choose(path, sidecar)
     except (OSError, ValueError, RecursionError) as error:
