@@ -19,7 +19,7 @@ from carob.files.scratch import make_scratch_folder
 
 T = TypeVar("T")
 U = TypeVar("U")
-IN_MEMORY = 10_000
+IN_MEMORY = 2_000
 """Items that stay in memory. More of them are written to a file."""
 _BLOCK = 1 << 20
 """Bytes that are read at once while iterating."""
