@@ -31,6 +31,7 @@ if TYPE_CHECKING:  # `X as X` marks a name as exported
     from carob.errors import CarobError as CarobError
     from carob.judges.model import JudgeModel as JudgeModel
     from carob.metrics import Metric as Metric
+    from carob.metrics.function import metric as metric
     from carob.report.forms import ReportInputs as ReportInputs
     from carob.schema import Case as Case
     from carob.schema import Dataset as Dataset
@@ -87,6 +88,7 @@ _NAMES = {
     "leaderboard": "carob.api.leaderboard:leaderboard",
     "lint": "carob.api.lint:lint",
     "load": "carob.api.load:load",
+    "metric": "carob.metrics.function:metric",
     "read_only_lens": "carob.datasets.lens:read_only_lens",
     "read_traces": "carob.api.traces:read_traces",
     "release": "carob.api.release:release",

@@ -125,9 +125,3 @@ def test_mistake_in_a_config_is_located():
     managed: dict[str, Json] = {"is_managed": True, "managed_metric_name": "SAFTY"}
     error = refused(MetricChoice(name="safe", definition=managed, source="defs.json"))
     assert error.where == "defs.json, metrics.safe.managed_metric_name"
-
-
-@pytest.mark.parametrize("definition", [{"code_config": {"name": "a.b"}}, {"path": "./own.py"}])
-def test_user_code_is_not_treated_as_a_misspelled_metric(definition: dict[str, Json]):
-    error = refused(MetricChoice(name="own", definition=definition, source="config.yaml"))
-    assert str(error) == "config.yaml: 'own' refers to code, which Carob does not run"

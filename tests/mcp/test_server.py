@@ -149,3 +149,16 @@ def _wait_for(port: int) -> None:
                 return
         time.sleep(0.1)
     raise TimeoutError
+
+
+def test_agent_cannot_run_code_as_a_metric(project: Path):
+    (project / "evil.py").write_text("open('owned', 'w').close()", "utf-8")
+
+    async def steps() -> None:
+        async with connect(project) as client:
+            for name in ("evil.py:main", "evil.py", "lines:python3 evil.py"):
+                text = await refusal(client, "run", golden=GOLDEN, metrics=[name])
+                assert "unknown metric" in text
+
+    anyio.run(steps)
+    assert not (project / "owned").exists()

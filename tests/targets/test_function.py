@@ -11,8 +11,9 @@ import pytest
 
 import carob
 from carob.errors import UsageError
+from carob.lazy import load_reference
 from carob.schema import Case, CaseSession, Dataset, LiveEvent, Run, ToolCall, ToolResult, Turn
-from carob.targets.function import AgentInput, load_reference, wrap_function
+from carob.targets.function import AgentInput, wrap_function
 from tests.targets import agents
 
 HOSE = Case.of("Price of the hose?", "The hose costs 19 euros.", id="hose")

@@ -11,16 +11,16 @@ from carob import plugins
 from carob.api.load import PathName
 from carob.config import MetricChoice
 from carob.config.config import RUBRIC_FILES
+from carob.config.trust import untrusted_error
 from carob.errors import FormatError, UsageError
+from carob.evaluators.references import parse_evaluator
 from carob.metrics import Metric, Need, build, metric_parameters
 from carob.policy.profile import canonical_name
-from carob.schema import Json, MetricInfo
+from carob.schema import EvaluatorSettings, Json, MetricInfo
 from carob.text.spelling import did_you_mean
 
 _TEMPLATE_KEYS = {"template", "is_managed", "managed_metric_name"}
 """Keys of a metric definition that Carob can follow."""
-_CODE_KEYS = {"code_config", "codeConfig", "path", "ref"}
-"""Keys of a metric definition that refer to the user's own code, which Carob does not run."""
 
 
 def metrics(
@@ -126,15 +126,29 @@ def _build(choice: MetricChoice) -> Metric:
         from carob.judges.rubrics.definitions import definition_class
 
         kind = definition_class(choice.name, choice.definition)
-    elif _CODE_KEYS & choice.definition.keys() and choice.name not in plugins.metrics():
-        hint = "remove it, or install a plugin that provides a metric of this name"
-        raise UsageError(f"{choice.name!r} refers to code, which Carob does not run", hint=hint)
+    elif choice.evaluator:
+        return _build_evaluator(choice, choice.evaluator)
     else:
         return _build_installed(canonical_name(choice.name), choice.params)
     if kind.name in plugins.metrics():
         hint = "choose a name that no installed metric has"
         raise UsageError(f"metric {kind.name!r} already exists", where=choice.name, hint=hint)
     return build(choice.name, choice.params, {choice.name: kind})
+
+
+def _build_evaluator(choice: MetricChoice, evaluator: EvaluatorSettings) -> Metric:
+    """Load the user's code, unless it comes from a config that the user has not trusted."""
+    # Late, as judges: few runs have evaluators.
+    from carob.evaluators.load import evaluator_class
+
+    if evaluator.withheld:
+        raise untrusted_error(choice.source or "", evaluator.withheld)
+    named = None if parse_evaluator(choice.name) else choice.name
+    kind = evaluator_class(evaluator, named, choice.threshold)
+    if named is None and kind.name in plugins.metrics():
+        hint = "choose a name that no installed metric has"
+        raise UsageError(f"metric {kind.name!r} already exists", where=choice.name, hint=hint)
+    return build(kind.name, choice.params, {kind.name: kind})
 
 
 def _build_installed(name: str, params: Mapping[str, Json]) -> Metric:

@@ -63,6 +63,7 @@ def run_settings(request: RunRequest) -> Config:
         contracts=request.contracts,
         judge=request.judge,
         trust_config=request.trust_config,
+        allow_code=request.allow_code,
     )
 
 

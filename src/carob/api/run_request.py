@@ -52,6 +52,8 @@ class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
     judge: str | JudgeSettings | JudgeFlags | None = None
     config: Path | Config | None = None
     """Without one, the `carob.toml` of the working directory is used."""
+    allow_code: bool = False
+    """Whether metrics may be code files that the caller names, such as `tone.py:tone`."""
     trust_config: bool = False
     """Whether its sensitive settings take effect without the user's recorded trust."""
     cross: bool = False

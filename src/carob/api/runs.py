@@ -172,6 +172,7 @@ def run(
             max_turns=max_turns,
         ),
         judge=judge,
+        allow_code=True,
         save=False,
         answers=answers,
     )

@@ -13,6 +13,7 @@ from carob.api.metrics import build_metric
 from carob.api.trust import trust_check
 from carob.config import Config, MetricChoice, find_config, load_config
 from carob.errors import InputError, UsageError
+from carob.evaluators.references import parse_evaluator
 from carob.schema import Json, JudgeSettings
 
 NO_CONFIG = Config(source="", dialect="carob")
@@ -31,18 +32,20 @@ def settings(
     contracts: Path | None = None,
     judge: str | JudgeSettings | JudgeFlags | None = None,
     trust_config: bool = False,
+    allow_code: bool = False,
 ) -> Config:
     """Return the config with the flags applied. Without a config, the `carob.toml` of the working
     directory is used if there is one. Its sensitive settings take effect if the user has trusted
-    them, or with `trust_config`.
+    them, or with `trust_config`. With `allow_code`, a metric may be the name of a code file.
 
     If neither names metrics, there are none yet, and thresholds and parameters are not applied:
     see `add_default_metrics`.
     """
     found = config if isinstance(config, Config) else load_trusted(config, trust_all=trust_config)
     for choice in found.unrequested:  # a misspelt metric in the config is an error even if unused
-        build_metric(_with_source(found, choice))
-    choices = _select_metrics(found, metrics)
+        if choice.evaluator is None:  # code is loaded only if it is used
+            build_metric(_with_source(found, choice))
+    choices = _select_metrics(found, metrics, allow_code=allow_code)
     if choices:
         _apply_flags(choices, thresholds or {}, params or {}, contracts)
     return msgspec.structs.replace(
@@ -70,7 +73,9 @@ def load_trusted(path: Path | None, *, trust_all: bool = False) -> Config:
     return config
 
 
-def _select_metrics(config: Config, metrics: Iterable[str | MetricChoice]) -> list[MetricChoice]:
+def _select_metrics(
+    config: Config, metrics: Iterable[str | MetricChoice], *, allow_code: bool
+) -> list[MetricChoice]:
     """Return the requested metrics, or else those of the config. A name counts once; metrics that
     come with parameters of their own may share a name."""
     selected: list[MetricChoice] = []
@@ -78,7 +83,10 @@ def _select_metrics(config: Config, metrics: Iterable[str | MetricChoice]) -> li
         if isinstance(metric, MetricChoice):
             selected.append(metric)
         elif all(choice.name != metric for choice in selected):
-            selected.append(_with_source(config, config.choice(metric)))
+            choice = config.choice(metric)
+            if allow_code and choice.evaluator is None:
+                choice = msgspec.structs.replace(choice, evaluator=parse_evaluator(metric))
+            selected.append(_with_source(config, choice))
     by_name = {choice.name: _with_source(config, choice) for choice in config.metrics}
     return selected or [*by_name.values()]
 
@@ -104,8 +112,12 @@ def _apply_flags(
 
 def _with_source(config: Config, choice: MetricChoice) -> MetricChoice:
     """Note where a metric was configured, for error messages."""
-    configured = choice in (*config.metrics, *config.unrequested)
-    return msgspec.structs.replace(choice, source=config.source) if configured else choice
+    if choice not in (*config.metrics, *config.unrequested):
+        return choice
+    evaluator = choice.evaluator
+    if evaluator and config.withheld:
+        evaluator = msgspec.structs.replace(evaluator, withheld=config.withheld)
+    return msgspec.structs.replace(choice, source=config.source, evaluator=evaluator)
 
 
 def _require_metric(choices: Iterable[MetricChoice], name: str) -> MetricChoice:

@@ -76,7 +76,7 @@ class ShardedRun:
         part = self._prepared.cases.part if self._prepared.cases else None
         files = self.shards[number].files
         with trace_batches(files, part, 1, self._listeners.problem) as batches:
-            if self._prepared.plan.judged:
+            if self._prepared.plan.waits:
                 with JudgeScorer(self._job) as scorer:
                     result = combine_batches(map(scorer.score, batches))
             else:
@@ -97,7 +97,7 @@ class ShardedRun:
 
     def _merge(self, shards: Iterable[tuple[int, bytes]]) -> Run:
         cases, plan = self._prepared.cases, self._prepared.plan
-        if plan.judged:
+        if plan.waits:
             with JudgeScorer(self._job) as scorer:
                 merged = merge_batches(self._job, shards, scorer.score)
         else:

@@ -157,12 +157,12 @@ class Suite:
         )
 
     def close(self) -> None:
-        """Close the connections of judges."""
-        if self.plan.judged:
+        """Close the connections of judges, and end the processes of evaluators."""
+        if self.plan.waits:
             run_sync(self.plan.close())
 
     def _score(self, pair: Pair) -> Scores:
-        if self.plan.judged:
+        if self.plan.waits:
             result = run_sync(self.plan.score_with_judges(pair)).result
         else:
             result = self.plan.score(pair)
@@ -200,6 +200,7 @@ def suite(
         params=values,
         profile=profile,
         judge=judge,
+        allow_code=True,
     )
     selected = load_selected(golden, make_selection(tags, where, cases, limit))
     resolved, chosen = add_default_metrics(

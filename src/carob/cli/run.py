@@ -181,6 +181,7 @@ def run(
             "max_cost": max_cost,
         },
         config=config,
+        allow_code=True,
         trust_config=trust_config,
         cross=cross,
         jobs=jobs,

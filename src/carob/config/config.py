@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from carob.schema import (
     DatasetPurpose,
+    EvaluatorSettings,
     GateRules,
     Json,
     JudgeSettings,
@@ -29,6 +30,8 @@ class MetricChoice(Struct, frozen=True):
     the user's code."""
     rubric: str | None = None
     """Rubric file of a custom judge."""
+    evaluator: EvaluatorSettings | None = None
+    """The user's code that scores pairs."""
     source: str | None = None
     """The config that requests it, unless a command line option changed its settings."""
 

@@ -54,6 +54,15 @@ class Table:
             return None
         return self._sensitive.admit(SensitiveSetting(self._at(name), value, effect, file))
 
+    def sensitive_file(self, name: str, file: str, *, effect: str) -> str | None:
+        """Return a file that the value of a key names; `None` unless the user has trusted the
+        config, and the content of the file."""
+        return self._sensitive.admit(SensitiveSetting(self._at(name), file, effect, file))
+
+    def sensitive_value(self, name: str, value: str, *, effect: str) -> None:
+        """Note one value of a list that needs trust."""
+        self._sensitive.admit(SensitiveSetting(self._at(name), value, effect))
+
     def sensitive_number(self, name: str, *, effect: str) -> float | None:
         """Return a number above 0 that needs trust, as `sensitive` does for texts."""
         value = self.number(name)

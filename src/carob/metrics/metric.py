@@ -28,10 +28,16 @@ class Metric(Protocol):
     """Optional packages that must be installed."""
     judged: ClassVar[bool] = False
     """Whether a model is asked."""
+    waits: ClassVar[bool] = False
+    """Whether scoring waits for another process: several pairs are then scored at a time, in
+    threads, and `close` is called at the end."""
 
     def score(self, case: Case, trace: Trace) -> Outcome:
         """Return a number on the scale, or why there is none, or how the metric failed."""
         ...
+
+    def close(self) -> None:
+        """Release what the metric holds. Most hold nothing."""
 
 
 def evaluate(metric: Metric, case: Case, trace: Trace) -> Outcome:

@@ -45,7 +45,7 @@ def execute(
         merger.add(number, batch)
         done.add(number)
 
-    if job.plan.judged:
+    if job.plan.waits:
         with JudgeScorer(job) as scorer:
             waiting = ((number, batches[number]) for number in left)
             scorer.score_batches(waiting, finished, progress)

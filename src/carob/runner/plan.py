@@ -79,6 +79,10 @@ class PlannedMetric:
         """Score, and ask the judge if the metric has one."""
         if self.client and self._applies_to(case):
             return await judge_pair(self.metric, case, trace, self.client, ledger)
+        if self.metric.waits:
+            from asyncio import to_thread  # late, as above
+
+            return await to_thread(self.score, case, trace)
         return self.score(case, trace)
 
     def _applies_to(self, case: Case) -> bool:
@@ -112,6 +116,12 @@ class Plan:
     def judged(self) -> bool:
         """Whether any metric asks a judge."""
         return any(planned.client for planned in self.metrics)
+
+    @property
+    def waits(self) -> bool:
+        """Whether any metric waits for a judge or a process, so that pairs are scored
+        concurrently."""
+        return self.judged or any(planned.metric.waits for planned in self.metrics)
 
     @property
     def specs(self) -> tuple[MetricSpec, ...]:
@@ -156,6 +166,9 @@ class Plan:
         for client in clients.values():
             if client:
                 await client.close()
+        for planned in self.metrics:
+            if planned.metric.waits:
+                planned.metric.close()
 
     def _failed_result(self, pair: Pair, failure: Failed) -> CaseResult:
         """Return the result of a conversation that broke off: no metric may call that a 0."""

@@ -32,6 +32,7 @@ from carob.schema.comparison import (
     Reliability,
 )
 from carob.schema.dataset import CaseSelection, Dataset, DatasetSummary, expected_tools
+from carob.schema.evaluator import EvaluatorKind, EvaluatorSettings
 from carob.schema.gate import GateCheck, GateResult, GateRules, QuarantinedCase
 from carob.schema.judge import CostEstimate, JudgeCost, JudgeSettings, JudgeSpec, JudgeUsage
 from carob.schema.lint import DatasetPurpose, Finding, LintedFile, LintRule
@@ -123,6 +124,8 @@ __all__ = [
     "Diff",
     "Difference",
     "Disagreement",
+    "EvaluatorKind",
+    "EvaluatorSettings",
     "Exchange",
     "Failed",
     "Finding",

@@ -14,6 +14,9 @@ and is not shown."""
 _CODE = re.compile(r"(python|adk|http|chat|responses):[\w./-]+(:[\w.]+)?")
 """A target that names code, a file of this machine or a model."""
 
+_CODE_FILE = re.compile(r"[\w./-]+\.(py|[cm]?js|[cm]?ts|json|sh|go|rb)(:\w+)?")
+"""A file with code, and a function in it."""
+
 _NUMBER = re.compile(r"[\d.]{1,8}")
 
 
@@ -48,7 +51,7 @@ def _without_secrets(value: str) -> str:
     """A name of a variable or a file as it is, a URL without credentials and query."""
     from urllib.parse import urlsplit  # late: no run without a sensitive setting needs it
 
-    shown = (VARIABLE_NAME, _CODE, _NUMBER)
+    shown = (VARIABLE_NAME, _CODE, _CODE_FILE, _NUMBER)
     if value.startswith("local:") or any(pattern.fullmatch(value) for pattern in shown):
         return value
     scheme, _, rest = value.partition(":")

@@ -14,10 +14,9 @@ from urllib.parse import quote
 import msgspec
 
 from carob.errors import UsageError
-from carob.lazy import load_object
+from carob.lazy import load_object, load_reference
 from carob.schema import Case, Json, TargetSettings, Trace, Turn
 from carob.targets.adk_mocks import make_mock_plugin
-from carob.targets.function import load_reference
 from carob.targets.http import HttpClient, check_address
 from carob.targets.mocks import STATE_DELTAS
 from carob.targets.target import (

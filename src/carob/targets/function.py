@@ -9,16 +9,14 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import inspect
-import sys
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from importlib import import_module
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any, Literal, cast
 
 from carob.errors import UsageError
+from carob.lazy import load_reference
 from carob.schema import Case, Json, TargetSettings, Trace, Turn
 from carob.targets.mocks import ToolMocks
 from carob.targets.replies import as_trace, as_turn
@@ -87,44 +85,6 @@ def wrap_function(value: Any, name: str | None = None) -> Target:
     if form == "case":
         return CaseFunction(label, value)
     return FunctionTarget(label, lambda _: (value, form))
-
-
-def load_reference(reference: str, where: str) -> Any:
-    """Import `FILE.py:NAME` or `package.module:NAME`. Raises `UsageError`."""
-    module_name, colon, name = reference.rpartition(":")
-    if not colon or not module_name or not name:
-        hint = "such as python:agent.py:answer or python:package.module:answer"
-        raise UsageError("expected a module and a name", where=where, hint=hint)
-    try:
-        module = _load_file(Path(module_name)) if module_name.endswith(".py") else None
-        if module is None:
-            if str(Path.cwd()) not in sys.path:
-                sys.path.insert(0, str(Path.cwd()))
-            module = import_module(module_name)
-        value = module
-        for part in name.split("."):
-            value = getattr(value, part)
-    except AttributeError as error:
-        raise UsageError(str(error), where=where) from error
-    except Exception as error:  # importing the user's code may fail in any way
-        message = f"cannot import {module_name}: {type(error).__name__}: {error}"
-        raise UsageError(message, where=where) from error
-    return value
-
-
-def _load_file(path: Path) -> Any:
-    if not path.is_file():
-        raise FileNotFoundError("no such file")
-    folder = str(path.resolve().parent)
-    if folder not in sys.path:  # the file may import its neighbours
-        sys.path.insert(0, folder)
-    spec = spec_from_file_location(path.stem, path)
-    if spec is None or spec.loader is None:
-        raise ImportError("not a Python file")
-    module = module_from_spec(spec)
-    sys.modules[path.stem] = module
-    spec.loader.exec_module(module)
-    return module
 
 
 def _qualified_name(value: Any) -> str:

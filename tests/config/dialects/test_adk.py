@@ -1,13 +1,18 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from carob.config import MetricChoice, load_config
 from carob.errors import FormatError
-from carob.schema import Json
+from carob.schema import EvaluatorSettings, Json, SensitiveSetting
+
+
+def _trust(path: Path, settings: Sequence[SensitiveSetting]) -> bool:
+    return bool(path and settings)
 
 
 def load(folder: Path, document: Json) -> tuple[MetricChoice, ...]:
@@ -51,10 +56,16 @@ def test_explicit_adk_default_is_not_a_parameter(tmp_path: Path):
         assert choice.params == params
 
 
-def test_custom_metric_preserves_its_definition(tmp_path: Path):
+def test_custom_metric_names_code_that_needs_trust(tmp_path: Path):
     own: dict[str, Json] = {"codeConfig": {"name": "shop.metrics.tact"}, "description": "Tact."}
     document: Json = {"criteria": {"tact": 0.5}, "customMetrics": {"tact": own}}
-    assert load(tmp_path, document) == (MetricChoice(name="tact", threshold=0.5, definition=own),)
+    withheld = EvaluatorSettings(kind="adk")
+    assert load(tmp_path, document) == (
+        MetricChoice(name="tact", threshold=0.5, evaluator=withheld),
+    )
+    config = load_config(tmp_path / "test_config.json", trust=_trust)
+    trusted = EvaluatorSettings(kind="adk", function="shop.metrics.tact")
+    assert config.metrics == (MetricChoice(name="tact", threshold=0.5, evaluator=trusted),)
 
 
 def test_settings_of_live_agents_are_accepted(tmp_path: Path):

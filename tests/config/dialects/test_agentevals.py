@@ -7,6 +7,7 @@ import pytest
 
 from carob.config import Config, MetricChoice, load_config
 from carob.errors import FormatError
+from carob.schema import EvaluatorSettings
 
 FULL = """
 evaluators:
@@ -48,12 +49,7 @@ def test_every_setting_is_read(tmp_path: Path):
         MetricChoice(
             name="tact",
             threshold=0.5,
-            definition={
-                "name": "tact",
-                "type": "code",
-                "path": "./tact.py",
-                "config": {"tone": "warm"},
-            },
+            evaluator=EvaluatorSettings(kind="agentevals", config={"tone": "warm"}, threshold=0.5),
         ),
     )
 
@@ -88,6 +84,16 @@ def test_json_is_accepted(tmp_path: Path):
             "",
         ),
         ("evaluators: [{name: a, type: remote}]", "evaluators[0]: missing key 'ref'", ""),
+        (
+            "evaluators: [{name: a, type: remote, ref: a}]",
+            "evaluators[0].type: evaluators are not downloaded",
+            "use `type: code`",
+        ),
+        (
+            "evaluators: [{name: a, type: code, path: a.py, timeout: 0}]",
+            "evaluators[0].timeout: expected a number above 0, got 0",
+            "",
+        ),
         (
             "evaluators: [{name: a, type: builtin}, {name: a, type: builtin}]",
             "evaluators: duplicate evaluator 'a'",

@@ -9,8 +9,9 @@ from pathlib import Path
 
 from carob.config.config import Config, MetricChoice
 from carob.config.config_file import Syntax
+from carob.config.dialects.evaluators import EXECUTED, find_module
 from carob.config.table_reader import Table
-from carob.schema import Json
+from carob.schema import EvaluatorSettings, Json
 from carob.text.spelling import fold_name
 
 
@@ -29,9 +30,7 @@ class Adk:
         criteria, custom, _, _ = map(table.table, self.keys)
         table.text("$schema")
         table.close()
-        definitions = (
-            {name: _definition(entry) for name, entry in custom.tables()} if custom else {}
-        )
+        definitions = {name: _evaluator(entry) for name, entry in custom.tables()} if custom else {}
         choices = _choices(criteria, definitions) if criteria else []
         return Config(source=str(path), dialect=self.name, metrics=tuple(choices))
 
@@ -43,18 +42,26 @@ def match_type(value: Json) -> Json:
     return value.strip().upper().replace("-", "_").replace(" ", "_")
 
 
-def _definition(table: Table) -> dict[str, Json]:
-    """Read a custom metric. Its code is never imported."""
+def _evaluator(table: Table) -> EvaluatorSettings:
+    """Read a custom metric: a function by its dotted path. Its code is not imported here."""
     code = table.table("code_config")
     if code is None:
         raise table.missing("code_config")
+    name = code.text("name")
+    if name is None:
+        raise code.missing("name")
+    code.items("args")
     table.table("metric_info")
     table.text("description")
     table.close()
-    return table.entries()
+    file = find_module(name)
+    if file:
+        code.sensitive_file("name", file, effect=EXECUTED)
+    function = code.sensitive("name", effect=EXECUTED)
+    return EvaluatorSettings(kind="adk", file=file, function=function)
 
 
-def _choices(criteria: Table, custom: dict[str, dict[str, Json]]) -> list[MetricChoice]:
+def _choices(criteria: Table, custom: dict[str, EvaluatorSettings]) -> list[MetricChoice]:
     choices: list[MetricChoice] = []
     for name, value in criteria.entries().items():
         table = criteria.table(name) if isinstance(value, dict) else None
@@ -66,7 +73,7 @@ def _choices(criteria: Table, custom: dict[str, dict[str, Json]]) -> list[Metric
                 name=name,
                 params=_params(table.rest()) if table else {},
                 threshold=threshold,
-                definition=custom.get(name, {}),
+                evaluator=custom.get(name),
             )
         )
     return choices

@@ -11,8 +11,9 @@ from pathlib import Path
 from carob.config.config import Config, MetricChoice
 from carob.config.config_file import Syntax
 from carob.config.dialects.adk import match_type
+from carob.config.dialects.evaluators import EXECUTED
 from carob.config.table_reader import Table, local_path
-from carob.schema import Json
+from carob.schema import EvaluatorSettings, Json
 from carob.text.spelling import did_you_mean
 
 _RETIRED = ("metrics", "custom_evaluators", "judge_model", "threshold", "trajectory_match_type")
@@ -75,11 +76,27 @@ def _params(table: Table) -> dict[str, Json]:
 
 
 def _custom(table: Table, name: str, kind: str, threshold: float) -> MetricChoice:
-    table.number("timeout")
-    table.table("config")
+    timeout, config = table.number("timeout"), table.table("config")
     for key in ("executor", *_CUSTOM[kind]):
         table.text(key)
-    if table.text(_CUSTOM[kind][-1]) is None:
+    path = table.text(_CUSTOM[kind][-1])
+    if path is None:
         raise table.missing(_CUSTOM[kind][-1])
+    if kind == "remote":
+        hint = "download it, and use `type: code` with its path"
+        raise table.error("type", "evaluators are not downloaded", hint=hint)
+    executor = table.text("executor")
+    if executor not in (None, "local"):
+        raise table.error("executor", f"expected 'local', got {executor!r}")
+    if timeout is not None and timeout <= 0:
+        raise table.error("timeout", f"expected a number above 0, got {timeout:g}")
     table.close()
-    return MetricChoice(name=name, threshold=threshold, definition=table.entries())
+    file = table.sensitive_file("path", path, effect=EXECUTED) or ""
+    evaluator = EvaluatorSettings(
+        kind="agentevals",
+        file=file,
+        config=config.entries() if config else {},
+        threshold=threshold,
+        timeout=timeout or 30.0,
+    )
+    return MetricChoice(name=name, threshold=threshold, evaluator=evaluator)

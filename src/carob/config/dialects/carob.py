@@ -10,6 +10,7 @@ import msgspec
 
 from carob.config.config import Config, LintSettings, MetricChoice
 from carob.config.config_file import Syntax
+from carob.config.dialects.evaluators import read_evaluator
 from carob.config.dialects.matrix import read_matrix
 from carob.config.dialects.serving import read_serve
 from carob.config.key_variables import is_key_variable, is_target_variable
@@ -70,6 +71,11 @@ class Carob:
 
 def _choice(name: str, table: Table, folder: Path) -> MetricChoice:
     threshold, rubric = table.number("threshold"), table.text("rubric")
+    if {"code", "command"} & table.entries().keys():
+        evaluator = read_evaluator(table, folder)
+        return MetricChoice(
+            name=name, params=table.rest(), threshold=threshold, evaluator=evaluator
+        )
     for key in table.rest():
         hint = did_you_mean(key, ["threshold"])
         if hint:  # no metric has a parameter with a similar name

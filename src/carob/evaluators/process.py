@@ -1,0 +1,189 @@
+"""Processes of evaluators: one for each document, or a few that answer line by line.
+
+A process is the leader of its own group. When its time is up, the whole group is killed: an
+evaluator that starts a browser or a model leaves nothing behind.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from contextlib import suppress
+from threading import Lock, Semaphore, Timer
+from typing import IO, NamedTuple
+from weakref import WeakSet
+
+_PASSED = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TMPDIR", "TEMP", "TMP", "SYSTEMROOT", "TZ")
+"""Environment variables that every evaluator receives. Everything else may be a secret."""
+_MAX_LINE = 64 << 20
+_SHOWN_ERRORS = 2000
+"""Characters of stderr in an error message: the end, where the exception is."""
+
+
+class EvaluatorError(Exception):
+    """The evaluator broke: it ended, was too slow, or wrote something that is no answer."""
+
+
+class Launch(NamedTuple):
+    """How to start an evaluator."""
+
+    command: tuple[str, ...]
+    timeout: float
+    env: tuple[str, ...] = ()
+    """The names of further environment variables to pass."""
+    persistent: bool = False
+    """Whether a process answers many lines, or one document until its input ends."""
+
+
+def pass_environment(names: tuple[str, ...]) -> dict[str, str]:
+    """Return the listed variables of the environment, and the few that every program needs.
+    Those that `CAROB_EVALUATOR_ENV` lists are passed to every evaluator."""
+    listed = os.environ.get("CAROB_EVALUATOR_ENV", "").replace(",", " ").split()
+    wanted = (*_PASSED, *names, *listed)
+    return {name: os.environ[name] for name in wanted if name in os.environ}
+
+
+class EvaluatorPool:
+    """The processes of one evaluator. Safe to use from several threads."""
+
+    def __init__(self, launch: Launch, size: int) -> None:
+        self._launch = launch
+        self._slots = Semaphore(size)
+        self._lock = Lock()
+        self._idle: list[_Child] = []
+        _POOLS.add(self)
+
+    def ask(self, document: bytes) -> bytes:
+        """Send a document without line breaks, and return the answer. Raises `EvaluatorError`."""
+        with self._slots:
+            child = self._take()
+            keep = False
+            try:
+                answer = child.ask(document)
+                keep = self._launch.persistent
+                return answer
+            finally:
+                if keep:
+                    with self._lock:
+                        self._idle.append(child)
+                else:
+                    child.close()
+
+    def close(self) -> None:
+        """End the idle processes."""
+        with self._lock:
+            idle, self._idle = self._idle, []
+        for child in idle:
+            child.close()
+
+    def _take(self) -> _Child:
+        with self._lock:
+            child = self._idle.pop() if self._idle else None
+        if child and child.alive:
+            return child
+        if child:
+            child.close()
+        return _Child(self._launch)
+
+
+_POOLS: WeakSet[EvaluatorPool] = WeakSet()
+
+
+def close_pools() -> None:
+    """End every idle process of every evaluator."""
+    for pool in [*_POOLS]:
+        pool.close()
+
+
+class _Child:
+    def __init__(self, launch: Launch) -> None:
+        self._launch = launch
+        self._timed_out = False
+        # A file, not a pipe: a pipe that nobody reads would block the evaluator when it is full.
+        self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the process
+        try:
+            self._process = subprocess.Popen(  # noqa: S603 - code that the user named or trusted
+                launch.command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._errors,
+                env=pass_environment(launch.env),
+                start_new_session=True,
+            )
+        except OSError as error:
+            self._errors.close()
+            message = f"{launch.command[0]} cannot be started: {error.strerror or error}"
+            raise EvaluatorError(message) from error
+
+    @property
+    def alive(self) -> bool:
+        return self._process.poll() is None
+
+    def ask(self, document: bytes) -> bytes:
+        timer = Timer(self._launch.timeout, self._time_out)
+        timer.daemon = True
+        timer.start()
+        try:
+            answer = self._exchange(document)
+        finally:
+            timer.cancel()
+        if self._timed_out:
+            raise EvaluatorError(self._describe(f"no answer after {self._launch.timeout:g} s"))
+        return answer
+
+    def _exchange(self, document: bytes) -> bytes:
+        stdin, stdout = self._process.stdin, self._process.stdout
+        assert stdin is not None and stdout is not None  # noqa: S101, PT018 - both are pipes
+        # An evaluator that does not read its input may still answer, or explain itself on stderr.
+        with suppress(BrokenPipeError, ConnectionResetError):
+            stdin.write(document + b"\n")
+            stdin.flush()
+        if self._launch.persistent:
+            return self._read_line(stdout)
+        with suppress(BrokenPipeError, ConnectionResetError):
+            stdin.close()
+        answer = stdout.read(_MAX_LINE + 1)
+        code = self._process.wait()
+        if not self._timed_out and code != 0:
+            raise EvaluatorError(self._describe(f"exit code {code}"))
+        if not self._timed_out and not answer.strip():
+            raise EvaluatorError(self._describe("it wrote no answer to stdout"))
+        return answer
+
+    def _read_line(self, stdout: IO[bytes]) -> bytes:
+        while line := stdout.readline(_MAX_LINE):
+            if line.strip():
+                return line
+        if self._timed_out:
+            return b""
+        code = self._process.wait()
+        raise EvaluatorError(self._describe(f"it ended with exit code {code}"))
+
+    def _time_out(self) -> None:
+        self._timed_out = True
+        self._kill()
+
+    def close(self) -> None:
+        """Kill the process and the children that it left behind, and close its files."""
+        self._kill()
+        self._process.wait()
+        for stream in (self._process.stdin, self._process.stdout, self._errors):
+            with suppress(OSError):  # input that the process did not read cannot be flushed
+                if stream:
+                    stream.close()
+
+    def _kill(self) -> None:
+        with suppress(ProcessLookupError, PermissionError):
+            if sys.platform == "win32":
+                self._process.kill()
+            else:
+                os.killpg(self._process.pid, signal.SIGKILL)
+
+    def _describe(self, message: str) -> str:
+        self._errors.seek(0, os.SEEK_END)
+        self._errors.seek(max(0, self._errors.tell() - _SHOWN_ERRORS))
+        text = self._errors.read().decode("utf-8", "replace").strip()
+        return f"{message}: {text}" if text else message

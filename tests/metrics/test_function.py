@@ -1,0 +1,113 @@
+"""`@carob.metric`: functions as metrics."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Literal, cast
+
+import pytest
+
+import carob
+from carob.errors import UsageError
+from carob.metrics import build, evaluate, metric_parameters
+from carob.metrics.function import ScoreFunction
+from carob.schema import Case, Failed, Score, Trace, Turn, Unscored
+
+CASE = Case.of("Price of the hose?", "The hose costs 19 euros.", id="hose")
+
+
+def trace(response: str | None) -> Trace:
+    return Trace(id="t", turns=(Turn(user="Price of the hose?", response=response),))
+
+
+@carob.metric
+def polite(case: Case, trace: Trace) -> bool:
+    """Whether the answer says please."""
+    return "please" in (trace.turns[-1].response or "")
+
+
+@carob.metric(
+    name="brevity", threshold=0.5, version=3, needs=["response", "case.response"], scale=(0, 10)
+)
+def short(
+    case: Case, trace: Trace, *, words: int = 5, unit: Literal["word", "letter"] = "word"
+) -> float | Unscored:
+    """Whether the answer is short."""
+    text = trace.turns[-1].response or ""
+    return 10.0 if len(text.split() if unit == "word" else text) <= words else 0.0
+
+
+def test_function_becomes_a_metric_with_its_name_and_docstring():
+    assert (polite.name, polite.version, polite.threshold) == ("polite", 1, None)
+    assert polite.__doc__ == "Whether the answer says please."
+    assert evaluate(polite(), CASE, trace("please")) == Score(1.0)
+    assert evaluate(polite(), CASE, trace("no")) == Score(0.0)
+
+
+def test_keyword_parameters_are_typed_parameters_of_the_metric():
+    metric = build("brevity", {"words": 2}, {"brevity": short})
+    assert metric_parameters(metric) == {"words": 2, "unit": "word"}
+    assert evaluate(metric, CASE, trace("It costs 19 euros.")) == Score(0.0)
+    with pytest.raises(UsageError, match="expected one of word, letter"):
+        build("brevity", {"unit": "line"}, {"brevity": short})
+    with pytest.raises(UsageError, match="no parameter 'wrods'"):
+        build("brevity", {"wrods": 2}, {"brevity": short})
+
+
+def test_missing_data_that_the_metric_needs_is_unscored():
+    assert evaluate(short(), CASE, trace(None)) == Unscored("no response was recorded")
+    silent = Case.of("Price of the hose?", id="hose")
+    assert evaluate(short(), silent, trace("19")) == Unscored("the case expects no response")
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (1.5, "the score is 1.5, expected a number from 0 to 1"),
+        (float("nan"), "the score is nan, expected a number from 0 to 1"),
+        (Score(-1.0), "the score is -1.0, expected a number from 0 to 1"),
+        (None, "expected a number, a Score or an Unscored, got None; return carob.Unscored"),
+        ("good", "expected a number, a Score or an Unscored, got 'good'"),
+    ],
+)
+def test_value_that_is_no_score_is_a_failure(value: object, message: str):
+    metric = carob.metric(lambda case, trace: value)  # type: ignore[return-value]
+    outcome = evaluate(metric(), CASE, trace("x"))
+    assert isinstance(outcome, Failed)
+    assert outcome.kind == "ValueError"
+    assert message in outcome.message
+
+
+def test_exception_is_a_failure():
+    @carob.metric
+    def broken(case: Case, trace: Trace) -> float:
+        return 1 / len(case.tags)
+
+    assert evaluate(broken(), CASE, trace("x")) == Failed("ZeroDivisionError", "division by zero")
+
+
+def test_metric_of_a_module_can_be_sent_to_a_worker():
+    assert pickle.loads(pickle.dumps(short(words=7))) == short(words=7)  # noqa: S301
+
+
+def test_functions_that_cannot_be_metrics_are_refused():
+    def lonely(case: Case) -> float:
+        return 1.0
+
+    def greedy(case: Case, trace: Trace, **rest: int) -> float:
+        return 1.0
+
+    def taken(case: Case, trace: Trace, threshold: float = 1) -> float:
+        return 1.0
+
+    async def later(case: Case, trace: Trace) -> float:
+        return 1.0
+
+    for function, message in {
+        lonely: "does not take a case and a trace",
+        greedy: r"cannot have \*args or \*\*kwargs",
+        taken: "cannot have a parameter 'threshold'",
+        later: "cannot be an async function",
+    }.items():
+        with pytest.raises(UsageError, match=message):
+            carob.metric(cast("ScoreFunction", function))
