@@ -1,4 +1,4 @@
-"""`python -m bench [ROW…]`: measure all rows and write the page, or only print some rows."""
+"""`python -m bench [NAME…]`: measure all groups of rows, or some, and write them into the page."""
 
 from __future__ import annotations
 
@@ -24,11 +24,13 @@ def main(chosen: list[str]) -> int:
         )
         return 2
     compile_bytecode()
-    rows = [row for name in chosen or names for row in _measure(name)]
-    report.show(rows)
-    if not chosen:
-        report.write(rows)
-    return 0 if all(row.met for row in rows) else 1
+    measured: list[Row] = []
+    for name in chosen or names:
+        rows = [*_measure(name)]
+        report.show(rows)
+        report.write(name, rows)  # at once, so that nothing is lost if a later group breaks
+        measured += rows
+    return 0 if all(row.met for row in measured) else 1
 
 
 def _measure(name: str) -> Iterable[Row]:
