@@ -71,7 +71,8 @@ def test_nothing_else_leaks_from_the_package():
 
 def test_wheel_ships_types_and_bundled_data(wheel: set[str]):
     data = ROOT / "src" / "carob" / "demo" / "data"
-    bundled = {str(path.relative_to(ROOT / "src")) for path in data.rglob("*") if path.is_file()}
+    files = [path for path in data.rglob("*") if path.is_file() and path.suffix != ".pyc"]
+    bundled = {str(path.relative_to(ROOT / "src")) for path in files}
     assert {"carob/py.typed", *bundled} <= wheel
 
 

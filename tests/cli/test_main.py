@@ -45,7 +45,7 @@ def test_error_goes_to_stderr_with_its_hint_and_exit_code_2(tmp_path: Path):
     assert process.stderr.startswith(
         f"error: {file}: no golden format matches this CSV file\n\nhint: "
     )
-    assert "adk: an object with `eval_set_id` and `eval_cases`" in process.stderr
+    assert "use one of: azure, braintrust, csv," in process.stderr
 
 
 @pytest.mark.parametrize(

@@ -161,7 +161,6 @@ def subset(
 
 
 @command(
-    "carob convert golden.json golden.csv --to csv",
     "carob convert golden.csv golden.json --to adk --strict",
     "carob convert more.csv golden.json --append",
 )

@@ -120,7 +120,7 @@ def to_page_route(
 def _arguments(request: Request, types: Mapping[str, Any], workspace: Workspace) -> dict[str, Any]:
     arguments: dict[str, Any] = {"workspace": workspace} if "workspace" in types else {}
     if "path" in types:
-        arguments["path"] = msgspec.convert(dict(request.path_params), types["path"])
+        arguments["path"] = msgspec.convert(dict(request.path_params), prepare_type(types["path"]))
     if "query" in types:
         arguments["query"] = parse_query(_without_blanks(request), types["query"])
     return arguments
