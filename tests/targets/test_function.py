@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -216,3 +217,10 @@ def test_class_without_a_method_is_refused():
 
     with pytest.raises(UsageError, match="cannot answer"):
         wrap_function(Silent)
+
+
+def test_run_works_where_an_event_loop_is_running_already():
+    async def cell() -> Run:
+        return run(agents.answer_async)
+
+    assert asyncio.run(cell()).summary.cases.passed == 2
