@@ -107,7 +107,11 @@ def test_pages_fit_every_screen(width: int, height: int, scheme: str, site: Site
     folder.mkdir(parents=True, exist_ok=True)
     visitor = visit(site, viewport={"width": width, "height": height}, color_scheme=scheme)
     wide: dict[str, object] = {}
+    # At the largest size only what has columns of its own: the others stop growing at 1640 pixels.
+    some = {"home", "run", "case", "compare", "dataset", "case-editor", "review-item", "live"}
     for name, path in all_pages(site).items():
+        if width > 2000 and name not in some:
+            continue
         page = visitor.go(path)
         expect(page.get_by_role("heading", level=1)).to_have_count(1)
         overflow = page.evaluate(_OVERFLOW)

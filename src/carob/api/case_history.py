@@ -60,7 +60,7 @@ def _past_results(
 ) -> Iterator[PastResult]:
     place = -1
     for entry in runs:
-        execution = find_execution(database, entry.id)
+        execution = find_execution(database, entry.address)
         number, _ = read_head(database, execution)
         body = read_places(database, number, [place]).get(place)
         result = decode_result(body) if body else None

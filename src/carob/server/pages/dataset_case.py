@@ -157,8 +157,8 @@ def _past_runs(case: str, past: list[PastResult]) -> Markup:
                 "th",
                 tag(
                     "a",
-                    entry.run.id,
-                    href=address("runs", entry.run.id, "cases", case),
+                    entry.run.address,
+                    href=address("runs", entry.run.address, "cases", case),
                     class_="mono",
                 ),
                 scope="row",

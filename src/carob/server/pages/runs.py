@@ -167,12 +167,18 @@ def _table(runs: Sequence[RunEntry], query: RunsQuery) -> Markup:
 
 
 def _row(run: RunEntry) -> Markup:
-    box = tag("input", type="checkbox", name="pick", value=run.id, aria_label=f"select {run.id}")
+    box = tag(
+        "input", type="checkbox", name="pick", value=run.address, aria_label=f"select {run.address}"
+    )
     return tag(
         "tr",
         tag("td", box, class_="box"),
         tag("td", stamp(run.verdict)),
-        tag("th", tag("a", run.id, href=address("runs", run.id), class_="mono"), scope="row"),
+        tag(
+            "th",
+            tag("a", run.address, href=address("runs", run.address), class_="mono"),
+            scope="row",
+        ),
         tag("td", dataset_link(run), dir="auto"),
         tag("td", f"{run.cases.passed:,} / {run.cases.total:,}", class_="n"),
         tag("td", pass_change(run), class_="n"),
