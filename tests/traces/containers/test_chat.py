@@ -200,3 +200,8 @@ def test_events_of_a_log_are_not_chats():
     event: Json = {"type": "llm_call_started", "messages": [{"role": "user", "content": "Task"}]}
     with pytest.raises(UnknownFormatError, match="a CrewAI event log is not a supported"):
         read(event)
+
+
+def test_calls_are_unknown_if_nothing_of_the_agent_is_recorded():
+    (turn,) = read([{"role": "user", "content": "Where is order 7?"}]).turns
+    assert (turn.response, turn.tool_calls) == (None, None)

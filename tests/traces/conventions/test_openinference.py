@@ -452,3 +452,35 @@ def test_agents_within_one_chain_with_a_user_message_are_steps_of_one_turn():
     root = span("root", None, 1, {"openinference.span.kind": "CHAIN", "input.value": question})
     trace = to_trace(root, node("host", 2), node("orders", 4), node("host", 6))
     assert [turn.agents for turn in trace.turns] == [("host", "orders", "host")]
+
+
+def test_agent_without_model_calls_below_a_chain_does_not_answer():
+    """A router that LangChain's instrumentation takes for an agent because of its name."""
+    asked: Json = {"messages": [{"kwargs": {"content": "Is Rome warmer?", "type": "human"}}]}
+    chain = span(
+        "LangGraph", None, 1, {"openinference.span.kind": "CHAIN", "input.value": json.dumps(asked)}
+    )
+    model = span(
+        "ChatX",
+        "LangGraph",
+        2,
+        {
+            "openinference.span.kind": "LLM",
+            "llm.input_messages.0.message.role": "user",
+            "llm.input_messages.0.message.content": "Is Rome warmer?",
+            "llm.output_messages.0.message.role": "assistant",
+            "llm.output_messages.0.message.content": "Yes.",
+        },
+    )
+    router = span(
+        "route_to_agent",
+        "LangGraph",
+        4,
+        {
+            "openinference.span.kind": "AGENT",
+            "input.value": "{'agent_name': 'research'}",
+            "output.value": '{"result": "done"}',
+        },
+    )
+    (turn,) = to_trace(chain, model, router).turns
+    assert (turn.user, turn.response) == ("Is Rome warmer?", "Yes.")

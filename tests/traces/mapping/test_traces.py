@@ -541,3 +541,70 @@ def test_case_comes_from_any_trace_of_the_session():
 
 def test_trace_id_equal_to_a_conversation_is_not_merged():
     assert len(list(merge_sessions([trace("s-1", None, 1), trace("a", "s-1", 2)]))) == 2
+
+
+def test_agents_that_only_their_model_calls_name_are_agents():
+    """A router, and a model call within another one that works for somebody else."""
+    router = span("r", None, 1, 9, gen_ai__operation__name="agent", gen_ai__agent__name="Router")
+    writer = span(
+        "w",
+        "r",
+        2,
+        6,
+        gen_ai__operation__name="chat",
+        gen_ai__agent__name="Writer",
+        gen_ai__usage__input_tokens=5,
+        gen_ai__usage__output_tokens=1,
+    )
+    critic = span(
+        "c",
+        "w",
+        3,
+        4,
+        gen_ai__operation__name="chat",
+        gen_ai__agent__name="Critic",
+        gen_ai__usage__input_tokens=7,
+        gen_ai__usage__output_tokens=1,
+    )
+    trace = to_trace(router, writer, critic)
+    assert trace.turns[0].agents == ("Router", "Writer", "Critic")
+    assert trace.usage.input_tokens == 12
+
+
+def test_messages_make_a_model_call_without_an_operation():
+    trace = to_trace(
+        span(
+            "a",
+            None,
+            1,
+            2,
+            gen_ai__request__model="m",
+            gen_ai__input__messages=user_message("Hi"),
+            gen_ai__output__messages=json.dumps([{"role": "assistant", "parts": text("Hello")}]),
+        )
+    )
+    assert (trace.turns[0].user, trace.turns[0].response) == ("Hi", "Hello")
+
+
+def test_calls_before_the_first_recorded_model_call_belong_to_the_turn():
+    history: list[Json] = [
+        {"role": "user", "parts": text("Which bikes?")},
+        {"role": "assistant", "parts": calls(("c1", "list_bikes", {"kind": "city"}))},
+        {"role": "tool", "parts": [{"type": "tool_call_response", "id": "c1", "response": "12"}]},
+    ]
+    last = chat("b", None, 5, text("Twelve."), gen_ai__input__messages=json.dumps(history))
+    (turn,) = to_trace(last).turns
+    assert [(call.name, call.args) for call in turn.tool_calls or ()] == [
+        ("list_bikes", {"kind": "city"})
+    ]
+    assert [result.result for result in turn.tool_results] == ["12"]
+
+
+def test_control_flow_of_a_graph_is_not_an_error():
+    waiting = msgspec.structs.replace(
+        agent("desk", None, 1, 9),
+        status="error",
+        status_message="GraphInterrupt((Interrupt(...),))",
+    )
+    (turn,) = to_trace(waiting, chat("a", "desk", 2, calls(("c1", "rent", {})))).turns
+    assert turn.error is None

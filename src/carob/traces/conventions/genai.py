@@ -171,7 +171,8 @@ class GenAi(Convention):
 
     def worker_name(self, span: Span) -> str | None:
         """Return the node of LangGraph whose graph the span is a step of: OpenLLMetry adds it."""
-        return graph_node(span.attributes.get(_GRAPH_PATH))
+        path = span.attributes.get(_GRAPH_PATH)
+        return None if path is None else graph_node(path)
 
     def tool_name(self, span: Span) -> str | None:
         """Return the attribute, else the name in a span name such as `execute_tool search`."""

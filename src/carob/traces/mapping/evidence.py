@@ -72,7 +72,7 @@ def _explain_silence(
     another one of its agent must have requested something, which must be there as well.
     """
     last = {id(model.outer.context.agent): model for model in turn.models}
-    answering = [model for model in turn.models if not turn.is_in_tool(model.outer)][-1:]
+    answering = turn.main_models[-1:]
     for model in silent:
         requested = _requested_calls(model)
         is_last = last[id(model.outer.context.agent)] is model

@@ -40,6 +40,8 @@ class TurnSpans(msgspec.Struct, eq=False, gc=False):
     owner: RoleSpan | None = None
     """The earliest owner, not counting agents that are used as tools."""
     models: list[ModelSpans] = []
+    main_models: list[ModelSpans] = []
+    """The model calls that do not work for a tool."""
     tools: list[RoleSpan] = []
     chains: list[RoleSpan] = []
     retrievers: list[RoleSpan] = []
@@ -102,11 +104,13 @@ def group_by_role(role_spans: list[RoleSpan]) -> TurnSpans:
             turn.retrievers.append(role_span)
         else:
             owners.append(role_span)
-    if owners and tools:
+    # A tool that uses an agent starts before it.
+    if owners and tools and (owners[-1].span.start or 0) > (tools[0].span.start or 0):
         turn.used_agents = {id(owner) for owner in owners if _is_used(owner, turn)}
     turn.owner = _find_owner(role_spans, turn)
     turn.front = find_front(role_spans)
     turn.models = [_model_spans(spans, turn) for spans in _group_calls(models)]
+    turn.main_models = [model for model in turn.models if not turn.is_in_tool(model.outer)]
     turn.counters = [
         role_span
         for role_span in role_spans
@@ -127,7 +131,9 @@ def _group_calls(models: list[RoleSpan]) -> list[list[RoleSpan]]:
     for model in models:
         outer = model.context.model
         if outer is None:
-            outer = _find_twin(model, by_response, last)
+            is_foreign = last is not None and last.span.scope != model.span.scope
+            if is_foreign or model.convention.has_response_id:
+                outer = _find_twin(model, by_response, last)
             last = outer or model
             if outer is not None:  # what is within this span records the same call as well
                 groups[id(model)] = groups.setdefault(id(outer), [outer])

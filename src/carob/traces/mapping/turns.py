@@ -92,8 +92,7 @@ def _find_user_text(turn: TurnSpans) -> tuple[str, str] | None:
     """The user's text and its source: of the outermost span that has it, else of the first model
     call, else of the run's messages, else of the first step."""
     outer = _outer_spans(turn, turn.first_agent)
-    models = [model for model in turn.models if not turn.is_in_tool(model.outer)]
-    first = next(iter(models or turn.models), None)
+    first = next(iter(turn.main_models or turn.models), None)
     for role_spans in (outer, first.spans) if first else (outer,):
         for role_span in role_spans:
             text = role_span.convention.user_text(role_span.span)
@@ -137,8 +136,8 @@ def _find_response(turn: TurnSpans) -> tuple[str, str] | None:
     """The response and its source: of the outermost span that has it, else of the last model call
     that does not work for a tool. An empty response counts only if there is no other."""
     empty = None
-    for role_span in _outer_spans(turn, _answering_agent(turn)):
-        if _ended_before_last_call(role_span, turn):
+    for role_span in _outer_spans(turn, turn.last_agent):
+        if _ended_before_last_call(role_span, turn) or _is_without_models(role_span, turn):
             continue
         text = role_span.convention.response_text(role_span.span)
         if text is not None and text[1] and not is_printed_object(text[1]):
@@ -148,29 +147,27 @@ def _find_response(turn: TurnSpans) -> tuple[str, str] | None:
     return text if text and text[1] else _raw_response(turn) or text or empty
 
 
-def _answering_agent(turn: TurnSpans) -> RoleSpan | None:
-    """The agent that ends last, unless model calls are recorded and none of them is within it:
-    then it is a step that only has the word `agent` in its name, such as a router's."""
-    agent = turn.last_agent
-    if agent is None or turn.front is None or not turn.models:
-        return agent
-    for model in turn.models:
-        if model.outer.context.agent is agent or covers(agent.span, model.outer.span.start):
-            return agent
-    return None
+def _is_without_models(agent: RoleSpan, turn: TurnSpans) -> bool:
+    """Whether model calls are recorded below the front, but none of them within an agent: then it
+    is a step that only has the word `agent` in its name, such as a router's."""
+    if turn.front is None or agent.role != "agent" or not turn.models:
+        return False
+    return not any(
+        model.outer.context.agent is agent or covers(agent.span, model.outer.span.start)
+        for model in turn.models
+    )
 
 
 def _ended_before_last_call(role_span: RoleSpan, turn: TurnSpans) -> bool:
     """Whether a model call after a span shows that another agent went on."""
-    models = [model.outer for model in turn.models if not turn.is_in_tool(model.outer)]
-    end = role_span.span.end
-    return end is not None and bool(models) and (models[-1].span.start or 0) > end
+    models, end = turn.main_models, role_span.span.end
+    return end is not None and bool(models) and (models[-1].outer.span.start or 0) > end
 
 
 def _model_response(turn: TurnSpans) -> tuple[str, str] | None:
     """The answer of the last model call. If that is not recorded, or calls a tool, no earlier text
     is the response: the agent went on after it."""
-    models = [model for model in turn.models if not turn.is_in_tool(model.outer)]
+    models = turn.main_models
     last = models[-1] if models else None
     for before in reversed(models[:-1]):
         if last is None or last.messages or not covers(before.outer.span, last.outer.span.start):

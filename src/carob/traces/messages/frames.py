@@ -11,6 +11,7 @@ _TASK = re.compile(
 )
 _PREFIXES = ("New task:\n", "Your task: ")
 _MANAGED = "You're a helpful agent named '"
+_FIRST_WORDS = (*_PREFIXES, _MANAGED)
 _CONTEXT = "For context:"
 _OBSERVATION = "Observation:\n"
 _SPEAKER = "assistant: "
@@ -25,11 +26,12 @@ def unframe_user(text: str) -> str | None:
     Returns `None` if there is nothing of the user in it: what smolagents tells an agent that works
     for another one.
     """
-    for prefix in _PREFIXES:
-        text = text.removeprefix(prefix)
-    if text.startswith(_MANAGED):
-        return None
-    if not text.lstrip().startswith("Current Task: ") or len(text) > _LIMIT:
+    if text.startswith(_FIRST_WORDS):
+        for prefix in _PREFIXES:
+            text = text.removeprefix(prefix)
+        if text.startswith(_MANAGED):
+            return None
+    if "Current Task: " not in text[:20] or len(text) > _LIMIT:
         return text
     match = _TASK.fullmatch(text)
     return match["task"] if match else text

@@ -1,0 +1,57 @@
+"""Turns of one trace: several questions are never glued, and steps of one run stay together."""
+
+from __future__ import annotations
+
+import json
+
+from carob.schema import Json, Span
+from carob.traces.mapping.traces import to_traces
+
+
+def message(role: str, text: str) -> Json:
+    return {"role": role, "parts": [{"type": "text", "content": text}]}
+
+
+def chat(key: str, start: int, asked: str, answer: str, *, history: tuple[Json, ...] = ()) -> Span:
+    attributes: dict[str, Json] = {
+        "gen_ai.operation.name": "chat",
+        "gen_ai.input.messages": json.dumps([*history, message("user", asked)]),
+        "gen_ai.output.messages": json.dumps([message("assistant", answer)]),
+    }
+    return Span("t1", key, "root", "chat", "client", start, start + 1, attributes)
+
+
+def turns(*spans: Span) -> list[tuple[str | None, str | None]]:
+    root = Span("t1", "root", None, "request", "server", 0, 100)
+    (trace,) = to_traces((root, *spans))
+    return [(turn.user, turn.response) for turn in trace.turns]
+
+
+def test_unrelated_questions_are_turns_of_their_own():
+    bikes = chat("a", 1, "Which bikes are in stock?", "Twelve city bikes.")
+    helmets = chat("b", 5, "Do you sell helmets?", "Yes, in three sizes.")
+    assert turns(bikes, helmets) == [
+        ("Which bikes are in stock?", "Twelve city bikes."),
+        ("Do you sell helmets?", "Yes, in three sizes."),
+    ]
+
+
+def test_call_that_quotes_what_was_said_is_a_step_of_the_same_run():
+    answer = chat("a", 1, "Which bikes are in stock?", "Twelve city bikes.")
+    title = chat("b", 5, "Write a title for: Which bikes are in stock?", "Bikes in stock")
+    summary = chat("c", 9, "Shorten this: Twelve city bikes.", "12 bikes")
+    assert len(turns(answer, title)) == 1
+    assert len(turns(answer, summary)) == 1
+
+
+def test_short_texts_are_quoted_only_if_they_are_equal():
+    first = chat("a", 1, "Is it open?", "Yes")
+    second = chat("b", 5, "Yesterday it was closed, why?", "It was Sunday.")
+    assert len(turns(first, second)) == 2
+
+
+def test_call_that_repeats_the_history_begins_a_turn_after_an_answer():
+    first = chat("a", 1, "Is it open?", "Yes")
+    history = (message("user", "Is it open?"), message("assistant", "Yes"))
+    second = chat("b", 5, "Until when?", "Until six.", history=history)
+    assert turns(first, second) == [("Is it open?", "Yes"), ("Until when?", "Until six.")]
