@@ -28,6 +28,7 @@ _COMMANDS = {
     "subset": ("datasets", "Write selected cases of a dataset to a new file."),
     "convert": ("datasets", "Convert golden data to another format."),
     "lint": ("datasets", "Check golden data for PII, secrets, duplicates and more."),
+    "synth": ("synth", "Generate variants of golden cases."),
     "schema": ("datasets", "Print the JSON Schema of a format."),
     "diff": ("versions", "Show changes between datasets and the version bump."),
     "release": ("versions", "Release a dataset as an immutable version."),

@@ -1,0 +1,120 @@
+"""Synthetic golden data: generate variants of cases, offline and repeatable."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import msgspec
+
+from carob.api.append import join_cases
+from carob.api.datasets import save_with_losses
+from carob.api.load import PathName, as_list, format_name, load
+from carob.errors import FormatError, InputError, UsageError
+from carob.schema import Dataset, Json
+from carob.schema.synth import PARENT, RelationInfo, SynthReport
+from carob.synth.coverage import AXES
+from carob.synth.generate import RELATIONS, Generator
+from carob.synth.relation import Relation
+from carob.synth.tool_schemas import ToolSchema, find_tools, tools_of_cases
+from carob.synth.world import World
+from carob.text.spelling import did_you_mean
+
+_MAX_PER_CASE = 1000
+
+
+def list_relations() -> tuple[RelationInfo, ...]:
+    """List the relations that variants are made by."""
+    return tuple(RelationInfo(item.name, item.holds, item.summary) for item in RELATIONS.values())
+
+
+def synth(
+    src: PathName,
+    dst: PathName,
+    *,
+    relations: str | Iterable[str] = (),
+    per_case: int = 1,
+    seed: int = 0,
+    quotas: Mapping[str, int] | None = None,
+    tools: PathName | None = None,
+    with_parents: bool = False,
+    to: str | None = None,
+    from_: str | None = None,
+) -> SynthReport:
+    """Write variants of the cases of a dataset, each a draft with its lineage in the metadata.
+
+    Applies all relations by default, and makes at most `per_case` variants of a case by each.
+    `quotas` limits the synthetic cases with a property, such as `{"tool:find_order": 10}`. `tools`
+    is a JSON file with tool declarations; those in the cases are used as well. `with_parents`
+    writes the source cases before their variants. The same arguments write the same bytes; an
+    existing file that differs is never overwritten."""
+    chosen = _choose_relations(as_list(relations))
+    limits = _check_quotas(quotas or {})
+    if not 1 <= per_case <= _MAX_PER_CASE:
+        raise UsageError(f"per_case: expected 1 to {_MAX_PER_CASE}, got {per_case}")
+    dataset = load(src, from_=from_)
+    cases = tuple(dataset.cases)
+    declared = tools_of_cases(cases) | (_read_tools(Path(tools)) if tools else {})
+    generator = Generator(
+        world=World(cases=cases, tools=declared),
+        relations=chosen,
+        per_case=per_case,
+        seed=seed,
+        quotas=limits,
+    )
+    made = generator.run()
+    if not made.cases:
+        hint = "`carob synth --list` says what each relation needs of a case"
+        raise UsageError("no relation applies to a case; nothing was written", hint=hint)
+    name = dataset.name if with_parents else f"{dataset.name}-synthetic"
+    bare = (msgspec.structs.replace(case, origin=None) for case in cases if with_parents)
+    form = to or format_name(dataset)
+    losses = save_with_losses(
+        Dataset(name=name, cases=join_cases(bare, made.cases), tags=dataset.tags),
+        dst,
+        format=form,
+        overwrite=False,
+        hint="pass another file name",
+    )
+    return SynthReport(
+        cases=len(made.cases),
+        parents=len({str(case.metadata[PARENT]) for case in made.cases}),
+        skipped=made.skipped,
+        coverage=made.coverage,
+        format=form or "",
+        losses=losses,
+    )
+
+
+def _choose_relations(names: list[str]) -> list[Relation]:
+    for name in names:
+        if name not in RELATIONS:
+            known = ", ".join(RELATIONS)
+            hint = did_you_mean(name, RELATIONS) or f"expected one of: {known}"
+            raise UsageError(f"unknown relation {name!r}", hint=hint)
+    return [relation for name, relation in RELATIONS.items() if not names or name in names]
+
+
+def _check_quotas(quotas: Mapping[str, int]) -> dict[str, int]:
+    for key, number in quotas.items():
+        axis, _, value = key.partition(":")
+        if axis not in AXES or not value:
+            hint = f"expected a property such as tool:NAME; one of: {', '.join(AXES)}"
+            raise UsageError(f"invalid quota {key!r}", hint=hint)
+        if number < 0:
+            raise UsageError(f"quota {key!r}: expected 0 or more, got {number}")
+    return dict(quotas)
+
+
+def _read_tools(path: Path) -> dict[str, ToolSchema]:
+    try:
+        document: Json = msgspec.json.decode(path.read_bytes())
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}", where=str(path)) from error
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise FormatError(f"not JSON: {error}", where=str(path)) from error
+    tools = find_tools(document)
+    if not tools:
+        hint = 'expected a list such as [{"name": "find_order", "parameters": {…}}]'
+        raise FormatError("no tool declarations", where=str(path), hint=hint)
+    return tools

@@ -1,0 +1,109 @@
+"""The command that generates golden data."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+import click
+
+from carob.api.synth import list_relations
+from carob.api.synth import synth as generate
+from carob.cli.options import FILE, INPUT, command, from_format, option, output_options, to_option
+from carob.cli.output import emit_result
+from carob.cli.progress import progress_line
+from carob.report.synth import format_relations, format_synth
+
+
+@command(
+    "carob synth golden.json variants.json --relation typos --relation missing_slot",
+    "carob synth golden.json all.json --with-parents --per-case 3 --seed 7",
+)
+@click.argument("src", type=INPUT, required=False)
+@click.argument("dst", type=FILE, required=False)
+@option(
+    "--relation",
+    "relations",
+    multiple=True,
+    metavar="NAME",
+    show_default="all",
+    help="Relation to apply. Repeatable.",
+)
+@option(
+    "--per-case",
+    type=click.IntRange(1, 1000),
+    metavar="N",
+    default=1,
+    show_default=True,
+    help="Maximum variants of a case by each relation.",
+)
+@option(
+    "--seed",
+    type=int,
+    metavar="N",
+    default=0,
+    show_default=True,
+    help="Determines the variants.",
+)
+@option(
+    "--quota",
+    "quotas",
+    multiple=True,
+    metavar="KEY=N",
+    help="Maximum variants with a property, such as tool:NAME=10. Repeatable.",
+)
+@option("--tools", type=FILE, help="JSON file with tool declarations.")
+@option("--with-parents", is_flag=True, help="Write the cases of SRC before their variants.")
+@option("--list", "listing", is_flag=True, help="List the relations and exit.")
+@to_option
+@from_format
+@output_options()
+def synth(
+    src: Path | None,
+    dst: Path | None,
+    relations: tuple[str, ...],
+    per_case: int,
+    seed: int,
+    quotas: tuple[str, ...],
+    tools: Path | None,
+    with_parents: bool,
+    listing: bool,
+    to: str | None,
+    name: str | None,
+    form: str,
+    output: Path | None,
+) -> None:
+    """Generate variants of golden cases.
+
+    Each relation changes cases of SRC in one way, and says what must hold for the
+    variant: the same calls and answer, a changed argument, a question to the user, or
+    a refusal. Expectations that are no longer known are removed. DST has the format of
+    SRC, and is never overwritten; the same seed writes the same bytes.
+    """
+    if listing:
+        known = list_relations()
+        emit_result({"relations": known}, form, output, partial(format_relations, known))
+        return
+    if src is None or dst is None:
+        raise click.UsageError("Missing argument 'SRC' or 'DST'.")
+    with progress_line("generating"):
+        report = generate(
+            src,
+            dst,
+            relations=relations,
+            per_case=per_case,
+            seed=seed,
+            quotas=dict(map(_parse_quota, quotas)),
+            tools=tools,
+            with_parents=with_parents,
+            to=to,
+            from_=name,
+        )
+    emit_result(report, form, output, partial(format_synth, report, str(dst)))
+
+
+def _parse_quota(text: str) -> tuple[str, int]:
+    key, _, number = text.rpartition("=")
+    if not key or not number.isdecimal():
+        raise click.UsageError(f"Invalid quota {text!r}; expected KEY=N, as in tool:find_order=10.")
+    return key, int(number)

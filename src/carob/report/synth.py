@@ -1,0 +1,41 @@
+"""Generated golden data as text: what was generated, and what it covers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from carob.report.layout import PLAIN, Block, Display, Part, Table, join_lines
+from carob.report.text import count, flat
+from carob.schema.synth import RelationInfo, SynthReport
+
+
+def format_synth(report: SynthReport, file: str, display: Display = PLAIN) -> str:
+    """Say how many cases were generated, why others were not, and what all cases cover."""
+    return join_lines(_lines(report, file), display)
+
+
+def _lines(report: SynthReport, file: str) -> Iterator[Block]:
+    made, parents = count(report.cases, "synthetic case"), count(report.parents, "case")
+    yield f"{file}: {made} from {parents} ({report.format})"
+    if report.skipped:
+        reasons = ", ".join(f"{number:,} {reason}" for reason, number in report.skipped.items())
+        yield f"not kept: {reasons}"
+    if report.losses:
+        yield f"{count(len(report.losses), 'field')} without an equivalent in the format; preserved"
+    head: list[Part] = ["covers", "", "source", "synthetic", "quota"]
+    rows: list[list[Part]] = [
+        [row.by, flat(row.value), f"{row.source:,}", f"{row.synthetic:,}", _quota(row.quota)]
+        for row in report.coverage
+    ]
+    yield from ("", Table([head, *rows], left=(0, 1)))
+
+
+def _quota(quota: int | None) -> str:
+    return "–" if quota is None else f"{quota:,}"
+
+
+def format_relations(relations: Sequence[RelationInfo], display: Display = PLAIN) -> str:
+    """List relations with what must hold for their variants."""
+    head: list[Part] = ["relation", "holds", "what it does"]
+    rows: list[list[Part]] = [[item.name, item.holds, item.summary] for item in relations]
+    return join_lines([Table([head, *rows], left=(0, 1, 2))], display)

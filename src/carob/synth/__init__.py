@@ -1,0 +1,1 @@
+"""Synthetic golden data: variants of cases whose expectations are right by construction."""
