@@ -25,8 +25,8 @@ from carob.traces.mapping.traces import to_traces
 from carob.traces.reading.assemble import assemble
 
 _SHOWN = 200
-_SMALL = 1 << 20
-"""Bytes of payloads that are worth remembering."""
+_SMALL = 64 << 10
+"""Bytes of compressed payloads that are remembered; decoded they take about fifty times as much."""
 _trace_decoder = msgspec.json.Decoder(prepare_type(Trace))
 
 
