@@ -30,6 +30,8 @@ from carob.schema.codec import CompactCodec
 from carob.schema.problem import ProblemListener, ProgressListener, ignore
 from carob.traces import read
 from carob.traces.capture import Capture, Status, TraceFilter
+from carob.traces.containers.log import map_logs
+from carob.traces.containers.registry import ContainerFinder, using_containers
 from carob.traces.sufficiency import check_sufficiency
 
 _ENTRIES = CompactCodec(TraceEntry)
@@ -44,11 +46,15 @@ def read_traces(
 
 
 def list_traces(
-    paths: PathName | Iterable[PathName], *, progress: ProgressListener = ignore
+    paths: PathName | Iterable[PathName],
+    *,
+    mapping: str | None = None,
+    progress: ProgressListener = ignore,
 ) -> TraceListing:
-    """List what traces contain and which metrics they support."""
+    """List what traces contain and which metrics they support. `mapping` names the fields of logs
+    in rows, such as `user=query,response=answer,calls=steps[].tool`."""
     files = trace_files(as_list(paths))
-    with expecting_traces(files):
+    with using_containers(_mapped(mapping)), expecting_traces(files):
         return _list_traces(files, progress)
 
 
@@ -65,6 +71,10 @@ def _list_traces(paths: Sequence[Path], progress: ProgressListener) -> TraceList
             known = hints.get(reason, ())
             hints[reason] = known if hint in known else (*known, hint)
     return TraceListing(traces=entries.finish(), hints=hints, problems=tuple(problems))
+
+
+def _mapped(mapping: str | None) -> list[ContainerFinder]:
+    return [] if mapping is None else [map_logs(mapping)]
 
 
 def metric_needs() -> Mapping[str, tuple[Need, ...]]:
@@ -91,6 +101,7 @@ def capture(
     mask: bool = False,
     append: bool = False,
     force: bool = False,
+    mapping: str | None = None,
     progress: ProgressListener = ignore,
 ) -> CaptureReport:
     """Turn traces or logged queries into golden cases. With `mask`, personal data and secrets are
@@ -105,7 +116,7 @@ def capture(
     capture = Capture(wanted, table=to == "simulation")
     trace_paths: list[Path] = []
     for path in trace_files(as_list(sources)):
-        queries = _load_queries(path, capture.table)
+        queries = None if mapping else _load_queries(path, capture.table)
         if queries is None:
             trace_paths.append(path)
         else:
@@ -118,7 +129,8 @@ def capture(
             jobs=cpu_count(),
             progress=progress,
         )
-        capture.add(traces)
+        with using_containers(_mapped(mapping)):
+            capture.add(traces)
     cases = capture.finish()
     if not cases:
         raise UsageError(

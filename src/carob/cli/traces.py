@@ -24,18 +24,26 @@ from carob.cli.output import emit_result
 from carob.cli.progress import progress_line
 from carob.report.traces import format_capture, format_traces, traces_document
 
+_mapping_option = option(
+    "--map",
+    "mapping",
+    metavar="FIELD=NAME,…",
+    help="Names of the fields in a log of rows: user=query,response=answer,calls=steps[].tool.",
+)
+
 
 @command("carob traces traces.jsonl", "carob traces spans.json logs.json --format json")
 @click.argument("files", nargs=-1, required=True, type=INPUT)
+@_mapping_option
 @output_options()
-def traces(files: tuple[Path, ...], form: str, output: Path | None) -> None:
+def traces(files: tuple[Path, ...], mapping: str | None, form: str, output: Path | None) -> None:
     """Show traces and the metrics that they support.
 
     Containers and conventions are detected from the content. Several files are read as
     one input, such as spans in one file and their log records in another.
     """
     with progress_line("reading") as line:
-        listing = api.traces.list_traces(files, progress=line.reading)
+        listing = api.traces.list_traces(files, mapping=mapping, progress=line.reading)
     emit_result(traces_document(listing), form, output, partial(format_traces, listing))
 
 
@@ -54,6 +62,7 @@ def traces(files: tuple[Path, ...], form: str, output: Path | None) -> None:
 @option("--mask", is_flag=True, help="Mask personal data and secrets.")
 @append_option
 @force_option
+@_mapping_option
 @output_options()
 def capture(
     sources: tuple[Path, ...],
@@ -67,6 +76,7 @@ def capture(
     mask: bool,
     append: bool,
     force: bool,
+    mapping: str | None,
     form: str,
     output: Path | None,
 ) -> None:
@@ -89,6 +99,7 @@ def capture(
             mask=mask,
             append=append,
             force=force,
+            mapping=mapping,
             progress=line.reading,
         )
     emit_result(report, form, output, partial(format_capture, report, str(dst), append=append))

@@ -302,11 +302,15 @@ def _count_logs(collection: Collection) -> dict[str, int]:
 def _describe_idle(collection: Collection, count: int) -> tuple[str, str]:
     if not collection.spans:
         return f"{collection.orphan_logs} log records, but none of their spans", _READ_BOTH
-    names = collection.idle_names
-    frequent = sorted(names, key=lambda name: (-names[name], name))[:_SHOWN_NAMES]
     noun = "trace" if count == 1 else "traces"
-    shown = ", ".join(repr(name) for name in frequent) or "none"
-    return (
-        f"no agent, model or tool spans in {count} {noun}; span names: {shown}",
-        "check that the agent's own spans were exported",
-    )
+    shown = _most_frequent(collection.idle_names) or "none"
+    message = f"no agent, model or tool spans in {count} {noun}; span names: {shown}"
+    if keys := _most_frequent(collection.idle_keys):
+        hint = f"the convention of these attributes is unknown: {keys}; if they are not the agent's"
+        return message, f"{hint}, export its own spans"
+    return message, "check that the agent's own spans were exported"
+
+
+def _most_frequent(counts: dict[str, int]) -> str:
+    frequent = sorted(counts, key=lambda name: (-counts[name], name))[:_SHOWN_NAMES]
+    return ", ".join(map(repr, frequent))

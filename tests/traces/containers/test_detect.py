@@ -34,14 +34,17 @@ def test_recognized_file_without_spans_lists_its_containers():
     assert str(caught.value) == "f: no spans in 2 values: found 2 × otlp"
 
 
-def test_unknown_object_lists_its_keys_and_the_known_containers():
+def test_unknown_object_lists_its_keys_and_names_the_way():
     with pytest.raises(UnknownFormatError) as caught:
-        list(read_items([{"data": [{"colour": "red"}]}], source="f"))
-    assert str(caught.value) == (
-        "f value 1: no trace container matches an object with the keys 'data', "
-        "in 'data' the keys 'colour'"
-    )
-    assert all(container.name in (caught.value.hint or "") for container in builtin_containers())
+        list(read_items([{"color": "red", "size": 4}], source="f"))
+    assert "an object with the keys 'color', 'size'" in caught.value.message
+    assert caught.value.hint == "name its fields with --map, such as user=query,response=answer"
+
+
+def test_unknown_object_names_the_nearest_container_and_what_it_lacks():
+    with pytest.raises(UnknownFormatError) as caught:
+        list(read_items([{"op_name": "search", "id": "1", "inputs": {}}], source="f"))
+    assert (caught.value.hint or "").startswith("nearest is weave, without 'trace_id';")
 
 
 def test_unknown_value_among_known_ones_is_a_warning_if_there_is_a_listener():

@@ -17,7 +17,7 @@ USER = "Where is my order MB-20418?"
 RESPONSE = "It shipped and arrives on Thursday."
 NO_CALLS = {"sharegpt.json"}
 """Files whose format records what was said only: their tool calls are unknown."""
-NO_USAGE = {"vertex_eval.json", *NO_CALLS}
+NO_USAGE = {"vertex_eval.json", "openhands.jsonl", *NO_CALLS}
 
 
 def read(path: Path) -> list[Trace]:

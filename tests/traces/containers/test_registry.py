@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from carob.errors import UnknownFormatError
 from carob.schema import Trace
 from carob.traces import read
 from carob.traces.containers import registry
@@ -53,13 +52,6 @@ def test_container_of_another_package_is_tried_last():
     flat = find_container({"trace_id": "ab" * 16, "span_id": "cd" * 8})
     assert flat is not None
     assert flat.name == "flat"
-
-
-@pytest.mark.usefixtures("shop")
-def test_unknown_item_lists_the_containers_of_other_packages():
-    with pytest.raises(UnknownFormatError) as caught:
-        list(read_items([{"color": "red"}], source="f"))
-    assert (caught.value.hint or "").endswith("flat, cloudwatch, shop-log")
 
 
 @pytest.mark.usefixtures("shop")

@@ -14,13 +14,8 @@ from carob.schema import Json, Problem
 from carob.schema.problem import ProblemListener
 from carob.traces.containers import otlp, otlp_proto
 from carob.traces.containers.container import LineContainer, Record
-from carob.traces.containers.foreign import name_foreign
-from carob.traces.containers.registry import (
-    builtin_containers,
-    extra_containers,
-    find_container,
-    line_containers,
-)
+from carob.traces.containers.foreign import find_nearest, name_foreign
+from carob.traces.containers.registry import find_container, line_containers
 from carob.traces.shape import as_array, as_object, as_text, decode_structure
 
 _WRAPPERS = (
@@ -162,11 +157,10 @@ class _FileReader:
                 where=self._where(),
                 hint="export the agent's OpenTelemetry spans instead",
             )
-        names = [container.name for container in (*builtin_containers(), *extra_containers())]
         return UnknownFormatError(
             f"no trace container matches {describe_item(item)}",
             where=self._where(),
-            hint="expected one of: " + ", ".join(names),
+            hint=_describe_nearest(item),
         )
 
     def _finish(self) -> None:
@@ -197,6 +191,16 @@ class _FileReader:
         return f"{self.source} value {self.value_number}"
 
 
+def _describe_nearest(item: Json) -> str:
+    nearest = find_nearest(item)
+    if nearest is None:
+        return "name its fields with --map, such as user=query,response=answer"
+    name, lacking = nearest
+    missing = ", ".join(map(repr, lacking))
+    other = f"without {missing}" if missing else "in another shape"
+    return f"nearest is {name}, {other}; name the fields of a log with --map user=…,response=…"
+
+
 def _find_line_container(item: Json) -> LineContainer | None:
     return next((line for line in line_containers() if line.claims_line(item)), None)
 
@@ -221,7 +225,16 @@ def _unwrap(item: Json, depth: int) -> list[Json]:
     # would be entered, and the error would name the keys inside instead of those of the item.
     fields = as_object(item)
     inners = (decode_structure(fields.get(key)) for key in _WRAPPERS if fields.get(key))
-    return [inner for inner in inners if _holds_items(inner, depth - 1)]
+    holders = [inner for inner in inners if _holds_items(inner, depth - 1)]
+    return holders or _groups_of(fields)
+
+
+def _groups_of(fields: dict[str, Json]) -> list[Json]:
+    """The lists of an object that has items in lists by the ids of their sessions, as AGNTCY's."""
+    groups = list(fields.values())
+    firsts = [group[0] for group in groups if isinstance(group, list) and group]
+    is_grouped = len(firsts) == len(groups) and all(isinstance(first, dict) for first in firsts)
+    return groups if is_grouped and all(find_container(first) for first in firsts) else []
 
 
 def _holds_items(item: Json, depth: int) -> bool:

@@ -6,7 +6,8 @@ plain OTLP JSON: importing them takes longer than reading a small file.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import contextmanager
 from functools import cache
 from typing import TypeAlias
 
@@ -48,6 +49,10 @@ BUILTIN: dict[str, str] = {
     "inspect": "carob.traces.containers.inspect_log:InspectLog",
     "claude-code": "carob.traces.containers.claude_code:ClaudeCode",
     "codex": "carob.traces.containers.codex:Codex",
+    "gemini-cli": "carob.traces.containers.gemini_cli:GeminiCli",
+    "openhands": "carob.traces.containers.openhands:OpenHands",
+    "sharegpt": "carob.traces.containers.sharegpt:ShareGpt",
+    "semantic-kernel": "carob.traces.containers.semantic_kernel:SemanticKernel",
     "swe-agent": "carob.traces.containers.swe_agent:SweAgent",
     "ag-ui": "carob.traces.containers.ag_ui:AgUi",
     "bot-framework": "carob.traces.containers.bot_framework:BotFramework",
@@ -58,6 +63,10 @@ BUILTIN: dict[str, str] = {
     "flat": "carob.traces.containers.flat:Flat",
     "cloudwatch": "carob.traces.containers.aws:CloudWatch",
 }
+
+LAST = "carob.traces.containers.log:Log"
+"""Rows by the common names of their columns: asked after the containers of other packages and the
+mappings of users, which know better."""
 
 ContainerFinder: TypeAlias = Callable[[], Iterable[Container]]
 """Returns the containers of other packages. Must be a module-level function, because it is
@@ -104,4 +113,25 @@ def find_container(item: Json) -> Container | None:
     for container in builtin_containers():
         if container.claims(item):
             return container
-    return next((container for container in extra_containers() if container.claims(item)), None)
+    for container in (*extra_containers(), last_container()):
+        if container.claims(item):
+            return container
+    return None
+
+
+@cache
+def last_container() -> Container:
+    """The container that is asked last."""
+    return load_object(LAST)()
+
+
+@contextmanager
+def using_containers(finders: Sequence[ContainerFinder]) -> Generator[None]:
+    """Ask these for further containers within the block."""
+    before = dict(_finders)
+    add_container_finders(finders)
+    try:
+        yield
+    finally:
+        _finders.clear()
+        add_container_finders([*before])

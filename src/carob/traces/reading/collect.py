@@ -67,6 +67,8 @@ class Collection(msgspec.Struct):
     """Traces that are known from log records alone."""
     idle_names: dict[str, int] = {}
     """Names of spans under which no agent worked, and how often they were seen."""
+    idle_keys: dict[str, int] = {}
+    """The attributes of these spans, and how often they were seen."""
 
     def facts(self) -> Iterator[TraceFacts]:
         """What is known about all traces."""
@@ -90,8 +92,12 @@ class Collection(msgspec.Struct):
         self.orphan_logs += addition.orphan_logs
         self.untraced_spans += addition.untraced_spans
         self.log_only_traces += addition.log_only_traces
-        for name, count in addition.idle_names.items():
-            self.idle_names[name] = self.idle_names.get(name, 0) + count
+        for counts, added in (
+            (self.idle_names, addition.idle_names),
+            (self.idle_keys, addition.idle_keys),
+        ):
+            for name, count in added.items():
+                counts[name] = counts.get(name, 0) + count
 
     def add_late(self, key: str, ranges: tuple[FileRange, ...]) -> None:
         """Note that these ranges hold more of a trace."""
@@ -303,10 +309,11 @@ class Collector:
         )
 
     def _count_idle(self, spans: Iterable[Span]) -> None:
-        names = self.collection.idle_names
+        names, keys = self.collection.idle_names, self.collection.idle_keys
         for span in spans:
-            if span.name in names or (span.name and len(names) < _MAX_NAMES):
-                names[span.name] = names.get(span.name, 0) + 1
+            for name, counts in ((span.name, names), *((key, keys) for key in span.attributes)):
+                if name in counts or (name and len(counts) < _MAX_NAMES):
+                    counts[name] = counts.get(name, 0) + 1
 
     def _store(self, trace: Trace) -> TraceSlot:
         return trace if self.seen <= self.max_in_memory else self.spill.put(trace)

@@ -1,0 +1,192 @@
+"""Logs of an agent's own making: one row per request, with a question and an answer.
+
+The common names are known; others are mapped: `user=frage,response=antwort,calls=steps[].tool`.
+A row without anything that only a run has, such as a time or token counts, is golden data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import partial
+
+from carob.errors import UsageError
+from carob.schema import Json, ModelCall, ToolCall, ToolResult, Trace, Turn, Usage
+from carob.traces.containers.registry import ContainerFinder
+from carob.traces.messages.message import last_answer, last_user
+from carob.traces.messages.read import read_messages
+from carob.traces.messages.tool_blocks import call_arguments
+from carob.traces.messages.usage import usage_of
+from carob.traces.normalize import content_digest_id, instant
+from carob.traces.shape import (
+    as_count,
+    as_object,
+    as_text,
+    decode_structure,
+    first_value,
+    to_text,
+)
+
+_NAMES: dict[str, tuple[str, ...]] = {
+    "user": ("query", "question", "input", "prompt", "user_input", "user_query", "user_message",
+        "user_text"),
+    "response": ("answer", "response", "output", "final_answer", "agent_response",
+        "assistant_response", "assistant_text", "reply", "completion"),
+    "calls": ("tool_calls", "tools_called", "tools_used", "calls", "steps"),
+    "id": ("id", "trace_id", "run_id", "request_id"),
+    "session": ("session_id", "conversation_id", "thread_id", "sessionId", "conversationId"),
+    "model": ("model", "model_name"),
+    "time": ("timestamp", "created_at", "time", "ts", "start_time"),
+    "latency_ms": ("latency_ms", "duration_ms", "elapsed_ms"),
+    "error": ("error", "error_message"),
+    "input_tokens": ("input_tokens", "prompt_tokens", "tokens_in"),
+    "output_tokens": ("output_tokens", "completion_tokens", "tokens_out"),
+}  # fmt: skip
+_RECORDED = frozenset(
+    name
+    for field in ("calls", "session", "model", "time", "latency_ms", "input_tokens")
+    for name in _NAMES[field]
+) | {"trace_id", "run_id", "request_id", "usage", "tokens", "latency", "duration"}
+"""Names of which a row must have one; a question and an answer alone are golden data."""
+_EXPECTED = ("expected", "ground_truth", "reference", "golden", "ideal")
+_TOOL_NAMES = ("name", "tool", "tool_name", "function", "function_name")
+_RESULT_NAMES = ("result", "output", "observation", "response")
+
+
+class Log:
+    """A row with a question, an answer, and something that only a run has."""
+
+    name = "log"
+
+    def __init__(self, mapping: Mapping[str, str] | None = None) -> None:
+        self._mapping = dict(mapping or {})
+
+    def claims(self, item: Json) -> bool:
+        row = as_object(item)
+        if self._mapping:
+            wanted = [self._mapping[key] for key in ("user", "response") if key in self._mapping]
+            return any(_values_at(row, path) for path in wanted)
+        if first_value(row, *_NAMES["user"]) is None or "span_id" in row:
+            return False
+        has_answer = any(name in row for name in _NAMES["response"])
+        return has_answer and not _RECORDED.isdisjoint(row) and not _is_golden(row)
+
+    def read(self, item: Json, *, source: str) -> Iterator[Trace]:
+        row = as_object(item)
+        start = instant(self._find(row, "time"))
+        latency = as_count(self._find(row, "latency_ms"))
+        calls, results = self._read_calls(row)
+        error = self._find(row, "error")
+        turn = Turn(
+            user=last_user(read_messages(self._find(row, "user"), "user")),
+            response=last_answer(read_messages(self._find(row, "response"), "assistant")),
+            tool_calls=calls,
+            tool_results=results,
+            model_calls=self._read_model_calls(row),
+            error=to_text(error) if error else None,
+            start=start,
+            end=None if start is None or latency is None else start + latency * 10**6,
+        )
+        yield Trace(
+            id=as_text(self._find(row, "id")) or content_digest_id(item),
+            turns=(turn,),
+            source=source,
+            convention="log",
+            mapper="log@1",
+            conversation=as_text(self._find(row, "session")),
+        )
+
+    def _find(self, row: dict[str, Json], field: str) -> Json:
+        if field in self._mapping:
+            return next(iter(_values_at(row, self._mapping[field])), None)
+        return first_value(row, *_NAMES[field])
+
+    def _read_model_calls(self, row: dict[str, Json]) -> tuple[ModelCall, ...]:
+        model = as_text(self._find(row, "model"))
+        usage = (
+            usage_of(row.get("usage"))
+            or usage_of(row.get("tokens"))
+            or Usage(
+                input_tokens=as_count(self._find(row, "input_tokens")),
+                output_tokens=as_count(self._find(row, "output_tokens")),
+                total_tokens=as_count(first_value(row, "total_tokens", "tokens")),
+            )
+        )
+        return (ModelCall(model=model, usage=usage),) if model or usage != Usage() else ()
+
+    def _read_calls(
+        self, row: dict[str, Json]
+    ) -> tuple[tuple[ToolCall, ...] | None, tuple[ToolResult, ...]]:
+        path = self._mapping.get("calls")
+        if path is None:
+            key = next((name for name in _NAMES["calls"] if name in row), None)
+            if key is None:
+                return None, ()
+            items, names = decode_structure(row[key]), _TOOL_NAMES
+        else:
+            items, names = _items_at(row, path)
+        if not isinstance(items, list):
+            return None, ()
+        calls: list[ToolCall] = []
+        results: list[ToolResult] = []
+        for item in items:
+            fields = as_object(item)
+            inner = as_object(fields.get("function")) or fields
+            name = as_text(item) if not fields else as_text(first_value(inner, *names))
+            if not name:
+                continue
+            call_id = as_text(fields.get("id"))
+            calls.append(ToolCall(name=name, args=_arguments(inner), id=call_id))
+            result = first_value(fields, *_RESULT_NAMES)
+            if result is not None:
+                results.append(ToolResult(name=name, id=call_id, result=decode_structure(result)))
+        # Steps that name no tool say nothing about the tools that were called.
+        return (tuple(calls) if calls or not items else None), tuple(results)
+
+
+def map_logs(spec: str) -> ContainerFinder:
+    """Return a finder for rows with other names, such as `user=frage,response=antwort`."""
+    mapping: dict[str, str] = {}
+    for part in filter(None, map(str.strip, spec.split(","))):
+        field, _, path = (piece.strip() for piece in part.partition("="))
+        if field not in _NAMES or not path:
+            hint = f"fields: {', '.join(_NAMES)}"
+            raise UsageError(f"expected FIELD=NAME in a mapping, got {part!r}", hint=hint)
+        mapping[field] = path
+    if not mapping.keys() & {"user", "response"}:
+        hint = "such as user=query,response=answer"
+        raise UsageError("the mapping names no user and no response", hint=hint)
+    return partial(_find_mapped, tuple(mapping.items()))
+
+
+def _find_mapped(mapping: tuple[tuple[str, str], ...]) -> list[Log]:
+    return [Log(dict(mapping))]
+
+
+def _arguments(fields: dict[str, Json]) -> Json:
+    args = call_arguments({key: v for key, v in fields.items() if key != "input"})
+    return (
+        args if args is not None else decode_structure(first_value(fields, "tool_input", "input"))
+    )
+
+
+def _is_golden(row: dict[str, Json]) -> bool:
+    return any(name.lower().startswith(_EXPECTED) for name in row)
+
+
+def _values_at(row: dict[str, Json], path: str) -> list[Json]:
+    """The values at a path such as `steps[].tool`, without nulls."""
+    values: list[Json] = [row]
+    for name in path.split("."):
+        inner = [as_object(decode_structure(v)).get(name.removesuffix("[]")) for v in values]
+        values = [value for value in map(decode_structure, inner) if value is not None]
+        if name.endswith("[]"):
+            values = [item for value in values if isinstance(value, list) for item in value]
+    return values
+
+
+def _items_at(row: dict[str, Json], path: str) -> tuple[Json, tuple[str, ...]]:
+    """The calls at a path, and the key of their names: `tool` of `steps[].tool`."""
+    around, bracket, name = path.rpartition("[].")
+    if not bracket:
+        return next(iter(_values_at(row, path.removesuffix("[]"))), None), _TOOL_NAMES
+    return next(iter(_values_at(row, around)), None), (name,)
