@@ -71,7 +71,7 @@ def show_comparison(workspace: Workspace, query: CompareQuery) -> Page:
             _headline(comparison),
             _sides(comparison),
             _metrics(comparison),
-            _moved(comparison),
+            _input_changes(comparison),
             _flips(view, query),
         ],
         command=f"carob compare {comparison.before.id} {comparison.after.id}",
@@ -196,7 +196,7 @@ def _interval(metric: MetricComparison) -> Markup | None:
     )
 
 
-def _moved(comparison: Comparison) -> Markup:
+def _input_changes(comparison: Comparison) -> Markup:
     changes = list(changed_inputs(comparison))
     if not changes:
         text = "Golden data, metrics, judges and trace mappings are the same: the agent moved."

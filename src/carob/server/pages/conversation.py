@@ -17,10 +17,10 @@ _MAX_RESULT = 400
 def plain_turn(who: str, text: str | None) -> Markup:
     """Return what somebody said."""
     shown = _NOT_RECORDED if text is None else long_text(text)
-    return _said(who, shown, quiet=text is None)
+    return _message(who, shown, quiet=text is None)
 
 
-def _said(who: str, content: Child, *, quiet: bool = False) -> Markup:
+def _message(who: str, content: Child, *, quiet: bool = False) -> Markup:
     return tag(
         "div",
         tag("span", who, class_="who"),
@@ -42,7 +42,7 @@ def response_pair(
     else:
         left = _side(expected, "(no such turn)" if extra_turn else "(no answer stated)")
         right = _side(actual, "(no such turn)" if missing_turn else _NOT_RECORDED)
-    pair = tag("div", _said("expected", left), _said("agent", right), class_="pair")
+    pair = tag("div", _message("expected", left), _message("agent", right), class_="pair")
     return tag("div", pair, _json_paths(expected, actual))
 
 

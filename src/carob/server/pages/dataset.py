@@ -96,7 +96,7 @@ def show_dataset(workspace: Workspace, path: DatasetPath, query: DatasetQuery) -
         crumbs=(("Datasets", "/datasets"), (path.name, "")),
         content=[
             tag("h1", tag("bdi", path.name)),
-            _accepted(query, draft) if draft else None,
+            _accept_notice(query, draft) if draft else None,
             _state(draft) if draft else None,
             _findings(folder, draft) if draft else None,
             _versions(workspace, path.name),
@@ -146,7 +146,7 @@ def _command_name(folder: GoldenFolder, name: str) -> str:
     return name if "@" in name else f"{folder.path.name}/{find_file(folder, name).name}"
 
 
-def _accepted(query: DatasetQuery, draft: Draft) -> Markup | None:
+def _accept_notice(query: DatasetQuery, draft: Draft) -> Markup | None:
     if query.accepted is None:
         return None
     version = f", which demands version {draft.next_version}" if draft.next_version else ""

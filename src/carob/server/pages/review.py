@@ -4,27 +4,24 @@ from __future__ import annotations
 
 from typing import Literal
 
-from carob.api import history
 from carob.api.calibration import save_calibration
 from carob.api.case_view import view_case
 from carob.api.drafts import review_case
 from carob.api.review import (
     calibrate_queue,
-    create_queue,
     get_item,
     get_queue,
     label_item,
-    list_queues,
     undo_label,
 )
 from carob.report.html.parts import breakable
-from carob.report.markup import Child, Markup, join, tag
+from carob.report.markup import Markup, join, tag
 from carob.report.text import count
 from carob.schema.review import ReviewItem, ReviewLabel, ReviewQueue
 from carob.server.binding import Query
 from carob.server.pages.conversation import plain_turn
 from carob.server.pages.page import Page, Pages, Redirect
-from carob.server.pages.parts import address, commands, empty, rows_table, score, stamp
+from carob.server.pages.parts import address, score, stamp
 from carob.server.problems import RequestError
 from carob.server.workspace import Workspace
 
@@ -34,12 +31,6 @@ _LABELS: tuple[tuple[ReviewLabel, str, str], ...] = (
     ("failed", "2", "wrong"),
     ("unsure", "3", "unsure"),
 )
-
-
-class ReviewQuery(Query, frozen=True):
-    """The run to make a queue of."""
-
-    run: str | None = None
 
 
 class QueuePath(Query, frozen=True):
@@ -55,13 +46,6 @@ class QueueQuery(Query, frozen=True):
     by: str = ""
 
 
-class NewQueue(Query, frozen=True):
-    """The answers to review."""
-
-    run: str
-    metric: str
-
-
 class LabelForm(Query, frozen=True):
     """What a person says about an item."""
 
@@ -75,51 +59,6 @@ class CalibrateForm(Query, frozen=True):
     """Who looks at the queue."""
 
     by: str = ""
-
-
-@pages.get("/review")
-def show_queues(workspace: Workspace, query: ReviewQuery) -> Page:
-    """List the queues, and offer to make one."""
-    queues = list_queues(store=workspace.store)
-    head: list[Child] = ["metric", "run", "#labelled", "#κ", "interval", "may gate"]
-    rows = [
-        tag(
-            "tr",
-            tag(
-                "th",
-                tag("a", breakable(queue.metric), href=address("review", queue.id)),
-                scope="row",
-            ),
-            tag("td", tag("a", queue.run, href=address("runs", queue.run), class_="mono")),
-            tag("td", f"{queue.labelled:,} of {queue.items:,}", class_="n"),
-            tag("td", score(queue.kappa.value) if queue.kappa else "–", class_="n"),
-            tag("td", _kappa_bar(queue), class_="interval-cell"),
-            tag("td", _may_gate(queue)),
-        )
-        for queue in queues
-    ]
-    nothing = empty(
-        "Nothing waits for review",
-        tag("p", "Label answers of a run to see how far its metrics can be trusted."),
-    )
-    return Page(
-        title="Review",
-        section="Review",
-        content=[
-            tag("h1", "Review"),
-            rows_table("Queues", head, rows, "list") if rows else nothing,
-            _new_queue(workspace, query.run),
-        ],
-        command="carob calibrate labels.csv --run latest",
-        keys=(("j k", "move"), ("enter", "open")),
-    )
-
-
-@pages.post("/review")
-def make_queue(workspace: Workspace, form: NewQueue) -> Redirect:
-    """Make a queue."""
-    queue = create_queue(form.run, form.metric, store=workspace.store)
-    return Redirect(address("review", queue.id))
 
 
 @pages.get("/review/{queue}")
@@ -197,40 +136,6 @@ def _approve(workspace: Workspace, queue: str, form: LabelForm) -> None:
     review_case(workspace.folder, view.run.dataset.name, item.case, "approved", by=form.by)
 
 
-def _new_queue(workspace: Workspace, chosen: str | None) -> Markup:
-    runs = (
-        history.list_runs(limit=50, store=workspace.store).runs
-        if history.store_exists(store=workspace.store)
-        else ()
-    )
-    if not runs:
-        return commands("carob run traces.jsonl --golden golden.json")
-    options = [
-        tag(
-            "option",
-            f"{run.id} · {run.dataset or 'no golden data'} · {run.created_at[:16]}",
-            value=run.id,
-            selected=run.id == chosen,
-        )
-        for run in {run.id: run for run in runs}.values()
-    ]
-    names = dict.fromkeys(name for run in runs for name in run.means)
-    metrics = [tag("option", name, value=name) for name in names]
-    return tag(
-        "form",
-        tag("h2", "Review the answers of a run"),
-        tag(
-            "div",
-            tag("label", tag("span", "run"), tag("select", options, name="run")),
-            tag("label", tag("span", "metric"), tag("select", metrics, name="metric")),
-            tag("button", "Start", type="submit"),
-            class_="actions",
-        ),
-        method="post",
-        action="/review",
-    )
-
-
 def _progress(queue: ReviewQueue, item: ReviewItem) -> Markup:
     kappa = "κ not known yet"
     if queue.kappa:
@@ -244,16 +149,17 @@ def _progress(queue: ReviewQueue, item: ReviewItem) -> Markup:
                 "p",
                 tag("strong", text),
                 " · ",
-                _may_gate(queue),
+                gate_text(queue),
                 class_="lead meter",
                 role="status",
             ),
-            _kappa_bar(queue),
+            kappa_bar(queue),
         ]
     )
 
 
-def _may_gate(queue: ReviewQueue) -> str:
+def gate_text(queue: ReviewQueue) -> str:
+    """Say whether a metric may gate, or what is missing until it may."""
     if queue.is_calibrated:
         return f"may gate: the lower bound reaches {score(queue.required)}"
     if queue.missing is not None:
@@ -264,7 +170,7 @@ def _may_gate(queue: ReviewQueue) -> str:
     return f"may not gate: more such labels will not reach {score(queue.required)}"
 
 
-def _kappa_bar(queue: ReviewQueue) -> Markup | None:
+def kappa_bar(queue: ReviewQueue) -> Markup | None:
     """Draw the interval of kappa from −1 to 1, and what its lower bound must reach."""
     if queue.kappa is None:
         return None

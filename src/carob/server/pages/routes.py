@@ -24,6 +24,7 @@ from carob.server.pages import (
     live,
     metrics,
     review,
+    review_queues,
     run,
     run_cases,
     runs,
@@ -36,7 +37,7 @@ from carob.server.problems import RequestError
 from carob.server.workspace import Workspace
 
 _MODULES = (
-    *(home, runs, run_cases, case, run, compare, jobs, review),
+    *(home, runs, run_cases, case, run, compare, jobs, review_queues, review),
     *(dataset_diff, findings, case_editor, dataset_case, dataset, datasets),
     *(metrics, live, session, upload, settings),
 )

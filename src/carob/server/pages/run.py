@@ -66,7 +66,7 @@ def show_run(workspace: Workspace, path: RunPath, query: RunQuery) -> Page:
         content=[
             tag(
                 "div",
-                tag("div", _headline(run), _compared(view)),
+                tag("div", _headline(run), _comparison_line(view)),
                 tag("div", _actions(view), class_="actions"),
                 class_="top",
             ),
@@ -75,7 +75,7 @@ def show_run(workspace: Workspace, path: RunPath, query: RunQuery) -> Page:
             tag("div", _causes(view, query), _metrics(view), class_="columns"),
             _groups(run, query),
             cases_section(view, query),
-            _unmatched(run),
+            _traces_without_case(run),
         ],
         command=f"carob report {run.id}",
         keys=(
@@ -136,7 +136,7 @@ def _headline(run: Run) -> Markup:
     return tag("h1", verdict, " ", f"{text[:1].upper()}{text[1:]}.")
 
 
-def _compared(view: RunView) -> Markup:
+def _comparison_line(view: RunView) -> Markup:
     before, comparison = view.before, view.comparison
     if before is None:
         return tag("p", "The first run of this dataset.", class_="lead")
@@ -340,7 +340,7 @@ def _groups(run: Run, query: RunQuery) -> Markup | None:
     return join([nav, rows_table(f"By {query.by}", head, rows)])
 
 
-def _unmatched(run: Run) -> Markup | None:
+def _traces_without_case(run: Run) -> Markup | None:
     if not run.unmatched:
         return None
     rows = [

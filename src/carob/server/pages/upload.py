@@ -48,7 +48,7 @@ class UploadedRun(Query, frozen=True):
 def show_upload(workspace: Workspace, query: UploadQuery) -> Page:
     """Show the forms that send a file, and what was understood of uploaded traces."""
     if query.traces:
-        return _understood(workspace, query.traces)
+        return _traces_page(workspace, query.traces)
     where = workspace.addresses.get("pages", "")
     uploads = [
         tag(
@@ -121,7 +121,7 @@ def _word(valid: bool) -> str:
     return "passed" if valid else "failed"
 
 
-def _understood(workspace: Workspace, id: str) -> Page:
+def _traces_page(workspace: Workspace, id: str) -> Page:
     file = upload_file(workspace.uploads, id)
     listing = list_traces(file)
     turns = sum(len(entry.trace.turns) for entry in listing.traces)
