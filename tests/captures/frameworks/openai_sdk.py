@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from typing import Any
 
 from openai import OpenAI
@@ -16,15 +15,15 @@ def start_recorder() -> Any:
     if support.RECORDER in _PLATFORMS:
         return _PLATFORMS[support.RECORDER]()
     provider = support.tracer_provider()
-    if support.RECORDER.startswith("openinference"):
+    if support.RECORDER == "openinference":
         from openinference.instrumentation.openai import OpenAIInstrumentor
 
         OpenAIInstrumentor().instrument(tracer_provider=provider)
-    elif support.RECORDER.startswith("openllmetry"):
+    elif support.RECORDER == "openllmetry":
         from opentelemetry.instrumentation.openai import OpenAIInstrumentor
 
         OpenAIInstrumentor().instrument(tracer_provider=provider)
-    elif support.RECORDER.startswith("otel"):
+    elif support.RECORDER == "otel":
         from opentelemetry.instrumentation.openai_v2 import OpenAIInstrumentor
 
         logs = support.logger_provider()
@@ -83,7 +82,7 @@ def start_span() -> Any:
         from lmnr import Laminar
 
         return Laminar.start_as_current_span
-    return nullcontext if support.RECORDER.endswith("-alone") else chat_loop.start_span
+    return chat_loop.start_span
 
 
 def create_client() -> Any:
