@@ -26,7 +26,7 @@ from carob.traces.reading.assemble import assemble
 
 _SHOWN = 200
 _SMALL = 64 << 10
-"""Bytes of compressed payloads that are remembered; decoded they take about fifty times as much."""
+"""Bytes of compressed payloads that are remembered; decoded they take many times as much."""
 _trace_decoder = msgspec.json.Decoder(prepare_type(Trace))
 
 
