@@ -73,6 +73,19 @@ def test_mapped_names_are_paths(tmp_path: Path):
     ]
 
 
+def test_table_is_a_log_of_rows(tmp_path: Path):
+    path = tmp_path / "log.csv"
+    path.write_text(
+        'query,answer,latency_ms,tokens_in,tools_used\n"Hi, you",Hello,20,7,"[""look""]"\n'
+    )
+    (entry,) = list_traces(path).traces
+    (turn,) = entry.trace.turns
+    assert (turn.user, turn.response, entry.trace.usage.input_tokens) == ("Hi, you", "Hello", 7)
+    assert [call.name for call in turn.tool_calls or ()] == ["look"]
+    (entry,) = list_traces(path, mapping="user=answer,response=query").traces
+    assert entry.trace.turns[0].user == "Hello"
+
+
 def test_mapping_ends_with_the_call(tmp_path: Path):
     row: Json = {"frage": "Hi", "antwort": "Hello"}
     assert len(read(tmp_path, row, mapping="user=frage,response=antwort")) == 1

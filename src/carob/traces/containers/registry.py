@@ -51,6 +51,8 @@ BUILTIN: dict[str, str] = {
     "codex": "carob.traces.containers.codex:Codex",
     "gemini-cli": "carob.traces.containers.gemini_cli:GeminiCli",
     "openhands": "carob.traces.containers.openhands:OpenHands",
+    "letta": "carob.traces.containers.letta:Letta",
+    "opencode": "carob.traces.containers.opencode:OpenCode",
     "sharegpt": "carob.traces.containers.sharegpt:ShareGpt",
     "semantic-kernel": "carob.traces.containers.semantic_kernel:SemanticKernel",
     "swe-agent": "carob.traces.containers.swe_agent:SweAgent",

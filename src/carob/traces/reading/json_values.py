@@ -39,6 +39,7 @@ _MAX_PROBLEMS = 20
 _STRINGS = re.compile(rb'"(?:[^"\\]|\\.)*+"?')
 _UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, ValueError)
 _TABLE_COLUMNS = frozenset({b"session_trace", b"user_inputs"})
+_COLUMN = re.compile(rb"[A-Za-z_][\w.]*")
 _decode_json = msgspec.json.Decoder().decode
 
 
@@ -107,9 +108,15 @@ def _lines(stream: Stream) -> Iterator[bytes]:
 
 
 def _is_table(file: InputFile) -> bool:
-    """Whether this is a CSV file of the simulation table, by the columns in its first line."""
-    columns = file.head.split(b"\n", 1)[0].split(b",")
-    return not _TABLE_COLUMNS.isdisjoint(column.strip(b' "\r') for column in columns)
+    """Whether this is a CSV file: the simulation table, by the columns in its first line, or a log
+    whose first line is nothing but names."""
+    first, _, rest = file.head.partition(b"\n")
+    columns = [column.strip(b' "\r') for column in first.split(b",")]
+    if not _TABLE_COLUMNS.isdisjoint(columns):
+        return True
+    # Text before JSON lines may have a comma as well, but no table has JSON in its second line.
+    is_header = len(columns) > 1 and all(map(_COLUMN.fullmatch, columns))
+    return is_header and rest.lstrip()[:1] not in {b"", b"{", b"["}
 
 
 def _table_rows(stream: Stream, source: str) -> Iterator[Json]:
