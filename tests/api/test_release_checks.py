@@ -13,8 +13,9 @@ from msgspec import UNSET
 
 from carob.api import release as release_api
 from carob.api import versions
+from carob.api.release_checks import check_synthetic
 from carob.errors import InputError, RefusedError, UsageError
-from carob.schema import Json, Release
+from carob.schema import Case, Dataset, Json, Release
 from carob.versions.registry import seal_release
 
 TOPICS = ("account", "billing", "technical", "general")
@@ -205,3 +206,15 @@ def test_older_record_without_the_new_fields_keeps_its_seal(root: Path):
     path.write_bytes(msgspec.json.encode(old))
     assert b"lint" not in path.read_bytes()
     assert versions.versions(registry=root) == (old,)
+
+
+def test_synthetic_cases_need_a_review_or_a_permission():
+    draft = Case.of("Are you open?", id="a", metadata={"source": "synthetic"})
+    reviewed = Case.of(
+        "Do you ship?", id="b", metadata={"source": "synthetic", "review_status": "reviewed"}
+    )
+    dataset = Dataset(name="garden", cases=(draft, reviewed))
+    with pytest.raises(RefusedError, match=r"nobody has reviewed \(1\): a"):
+        check_synthetic(dataset, allow=False)
+    assert check_synthetic(dataset, allow=True) == 1
+    assert check_synthetic(dataset.with_cases([reviewed]), allow=False) == 0

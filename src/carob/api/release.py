@@ -81,16 +81,19 @@ def release(
     because: str | None = None,
     require_approved: bool = False,
     lint: bool = True,
+    allow_synthetic: bool = False,
     new_dataset: bool = False,
     registry: PathName = REGISTRY,
     from_: str | None = None,
 ) -> Release:
     """Release a golden file as an immutable version. The version follows from the changes since the
     last release of the dataset; a lower one is refused, unless a reason is given in `because`.
-    Errors of the linter are refused, unless `lint` is false. The release records both."""
+    Errors of the linter are refused, unless `lint` is false, and synthetic cases that nobody has
+    reviewed, unless `allow_synthetic`. The release records all three."""
     file, root = writable_path(path), Path(registry)
     dataset = load_streamed(file, from_=from_)
     checks.check_usable(dataset)
+    synthetic = checks.check_synthetic(dataset, allow=allow_synthetic)
     lint_state = checks.check_lint(file, from_=from_) if lint else "skipped"
     released_at = timestamp(date)
     with registry_lock(root), lock_folder(file.parent):
@@ -120,6 +123,7 @@ def release(
             commit=git.current_commit(file.parent),
             made_for=tuple(as_list(for_)),
             lint=lint_state,
+            unreviewed_synthetic=synthetic or UNSET,
             previous=_previous(last),
             seal="",
         )
@@ -208,6 +212,8 @@ def _changelog(
         bullets.append(describe_override(before, record.version, last.diff, record.because))
     if record.lint == "skipped":
         bullets.append("Released without linting")
+    if record.unreviewed_synthetic is not UNSET:
+        bullets.append(f"Unreviewed synthetic cases: {record.unreviewed_synthetic}")
     entry = changelog.format_entry(record.version, record.released_at[:10], bullets)
     earlier = (last.release.folder / CHANGELOG).read_text("utf-8") if last else None
     return changelog.prepend_entry(dataset.name, entry, earlier)

@@ -9,10 +9,11 @@ from carob.api.lint import lint_errors
 from carob.api.load import check_unique_ids, load_release
 from carob.errors import CarobError, RefusedError
 from carob.schema import Case, Dataset, Diff, Finding, Release
+from carob.schema.synth import SOURCE, SYNTHETIC
 from carob.schema.versions import LintState
 from carob.text.spelling import nearest_name
 from carob.versions.registry import DatasetReleases, Registry
-from carob.versions.review import list_unapproved
+from carob.versions.review import list_unapproved, review_status
 
 CaseContent: TypeAlias = tuple[tuple[str | None, str | None], ...]
 """The message and the expected answer of each turn."""
@@ -46,6 +47,23 @@ def check_lint(file: Path, *, from_: str | None) -> LintState:
 def _describe(finding: Finding) -> str:
     case = f"case {finding.case!r}: " if finding.case else ""
     return f"{finding.where or 'the dataset'}: {case}{finding.message} [{finding.rule}]"
+
+
+def check_synthetic(dataset: Dataset, *, allow: bool) -> int:
+    """Refuse synthetic cases that nobody has reviewed, unless they are allowed. Returns their
+    number."""
+    drafts = [
+        case.id
+        for case in dataset.cases
+        if case.metadata.get(SOURCE) == SYNTHETIC and review_status(case) == "draft"
+    ]
+    if drafts and not allow:
+        raise RefusedError(
+            f"synthetic cases that nobody has reviewed ({len(drafts)}): {_list_some(drafts, ', ')}",
+            hint="`carob review FILE CASE… --as reviewed --by NAME` reviews them;"
+            " --allow-synthetic releases anyway, and the release records it",
+        )
+    return len(drafts)
 
 
 def check_date(released_at: str, last: Release) -> None:

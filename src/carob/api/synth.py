@@ -7,12 +7,14 @@ from pathlib import Path
 
 import msgspec
 
+from carob.analysis.invariance import measure_invariance
 from carob.api.append import join_cases
 from carob.api.datasets import save_with_losses
+from carob.api.history import find_run
 from carob.api.load import PathName, as_list, format_name, load
 from carob.errors import FormatError, InputError, UsageError
 from carob.schema import Dataset, Json
-from carob.schema.synth import PARENT, RelationInfo, SynthReport
+from carob.schema.synth import PARENT, Invariance, RelationInfo, SynthReport
 from carob.synth.coverage import AXES
 from carob.synth.generate import RELATIONS, Generator
 from carob.synth.relation import Relation
@@ -84,6 +86,12 @@ def synth(
         format=form or "",
         losses=losses,
     )
+
+
+def invariance(run: str, golden: PathName, *, store: str | None = None) -> Invariance:
+    """Measure the share of variants in a run whose outcome is that of their parent. `golden` is
+    the dataset of the run, with variants and parents: `synth` writes it `with_parents`."""
+    return measure_invariance(find_run(run, store=store), load(golden).cases)
 
 
 def _choose_relations(names: list[str]) -> list[Relation]:

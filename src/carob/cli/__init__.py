@@ -29,6 +29,7 @@ _COMMANDS = {
     "convert": ("datasets", "Convert golden data to another format."),
     "lint": ("datasets", "Check golden data for PII, secrets, duplicates and more."),
     "synth": ("synth", "Generate variants of golden cases."),
+    "invariance": ("synth", "Compare variants with their parents in a run."),
     "schema": ("datasets", "Print the JSON Schema of a format."),
     "diff": ("versions", "Show changes between datasets and the version bump."),
     "release": ("versions", "Release a dataset as an immutable version."),

@@ -7,12 +7,23 @@ from pathlib import Path
 
 import click
 
+from carob.api.synth import invariance as measure
 from carob.api.synth import list_relations
 from carob.api.synth import synth as generate
-from carob.cli.options import FILE, INPUT, command, from_format, option, output_options, to_option
+from carob.cli.names import RUN
+from carob.cli.options import (
+    FILE,
+    INPUT,
+    command,
+    from_format,
+    option,
+    output_options,
+    store_option,
+    to_option,
+)
 from carob.cli.output import emit_result
 from carob.cli.progress import progress_line
-from carob.report.synth import format_relations, format_synth
+from carob.report.synth import format_invariance, format_relations, format_synth
 
 
 @command(
@@ -107,3 +118,19 @@ def _parse_quota(text: str) -> tuple[str, int]:
     if not key or not number.isdecimal():
         raise click.UsageError(f"Invalid quota {text!r}; expected KEY=N, as in tool:find_order=10.")
     return key, int(number)
+
+
+@command("carob invariance latest golden.json", "carob invariance run.json golden.json")
+@click.argument("run", type=RUN)
+@click.argument("golden", type=INPUT)
+@store_option
+@output_options()
+def invariance(run: str, golden: Path, store: str | None, form: str, output: Path | None) -> None:
+    """Compare variants with their parents in a run.
+
+    RUN is a run of GOLDEN, which contains variants and their parents, as `carob synth
+    --with-parents` writes them. Shows the share of variants that must behave as their
+    parent and do, by relation, and the variants that do not.
+    """
+    result = measure(run, golden, store=store)
+    emit_result(result, form, output, partial(format_invariance, result))

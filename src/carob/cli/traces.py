@@ -9,6 +9,8 @@ from typing import Literal
 import click
 
 from carob import api
+from carob.api.regressions import capture_failed
+from carob.cli.names import RUN
 from carob.cli.options import (
     FILE,
     INPUT,
@@ -18,6 +20,7 @@ from carob.cli.options import (
     force_option,
     option,
     output_options,
+    store_option,
     to_option,
 )
 from carob.cli.output import emit_result
@@ -49,9 +52,9 @@ def traces(files: tuple[Path, ...], mapping: str | None, form: str, output: Path
 
 @command(
     "carob capture traces.jsonl golden.json --to adk --session s-42",
-    "carob capture logs.json golden.json --to questions --since 7d --mask",
+    "carob capture --failed latest regressions.json",
 )
-@click.argument("sources", nargs=-1, required=True, type=INPUT)
+@click.argument("sources", nargs=-1, type=INPUT)
 @click.argument("dst", type=FILE)
 @to_option
 @option("--agent", metavar="NAME", help="Only sessions of this agent, which is evaluated.")
@@ -60,6 +63,14 @@ def traces(files: tuple[Path, ...], mapping: str | None, form: str, output: Path
 @option("--until", metavar="TIME", help="Only traces until a date, or an age such as 7d.")
 @option("--status", type=click.Choice(["ok", "error"]), help="Only traces with this status.")
 @option("--mask", is_flag=True, help="Mask personal data and secrets.")
+@option(
+    "--failed",
+    type=RUN,
+    metavar="RUN",
+    help="Capture the failures of a stored run instead, cut to the turn that went wrong.",
+)
+@option("--golden", type=INPUT, help="Dataset of that run.", show_default="found by its name")
+@store_option
 @append_option
 @force_option
 @_mapping_option
@@ -74,6 +85,9 @@ def capture(
     until: str | None,
     status: Literal["ok", "error"] | None,
     mask: bool,
+    failed: str | None,
+    golden: Path | None,
+    store: str | None,
     append: bool,
     force: bool,
     mapping: str | None,
@@ -84,8 +98,20 @@ def capture(
 
     The cases expect what the agent did in the traces of SOURCES. With --append, they
     are added after the cases of DST, with unique ids; cases that DST has are skipped.
+
+    With --failed, each failure of a run becomes a draft that expects what its golden
+    case does, up to the earliest turn in which the agent differs; always masked.
     """
     check_append(append, force)
+    if failed is not None:
+        if sources or any((agent, session, since, until, status, force)):
+            raise click.UsageError("--failed takes a run and DST, and no filters or --force.")
+        with progress_line("capturing"):
+            report = capture_failed(failed, dst, golden=golden, to=to, append=append, store=store)
+        emit_result(report, form, output, partial(format_capture, report, str(dst), append=append))
+        return
+    if not sources:
+        raise click.UsageError("Missing argument 'SOURCES...'.")
     with progress_line("capturing") as line:
         report = api.traces.capture(
             sources,

@@ -87,6 +87,11 @@ def diff(
 )
 @option("--require-approved", is_flag=True, help="Require that all cases are approved.")
 @option("--no-lint", is_flag=True, help="Release in spite of lint errors. Recorded.")
+@option(
+    "--allow-synthetic",
+    is_flag=True,
+    help="Release synthetic cases that nobody has reviewed. Recorded.",
+)
 @option("--new-dataset", is_flag=True, help="Allow the cases of a dataset with a similar name.")
 @_date_option
 @from_format
@@ -102,6 +107,7 @@ def release(
     because: str | None,
     require_approved: bool,
     no_lint: bool,
+    allow_synthetic: bool,
     new_dataset: bool,
     date: str | None,
     name: str | None,
@@ -129,6 +135,7 @@ def release(
             because=because,
             require_approved=require_approved,
             lint=not no_lint,
+            allow_synthetic=allow_synthetic,
             new_dataset=new_dataset,
             registry=registry,
             from_=name,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from carob.report.layout import PLAIN, Block, Display, Part, Table, join_lines
-from carob.report.text import count, flat
-from carob.schema.synth import RelationInfo, SynthReport
+from carob.report.text import count, flat, number
+from carob.schema.synth import Invariance, RelationInfo, SynthReport
 
 
 def format_synth(report: SynthReport, file: str, display: Display = PLAIN) -> str:
@@ -39,3 +39,27 @@ def format_relations(relations: Sequence[RelationInfo], display: Display = PLAIN
     head: list[Part] = ["relation", "holds", "what it does"]
     rows: list[list[Part]] = [[item.name, item.holds, item.summary] for item in relations]
     return join_lines([Table([head, *rows], left=(0, 1, 2))], display)
+
+
+def format_invariance(result: Invariance, display: Display = PLAIN) -> str:
+    """Show the share of variants that behave as their parents, by relation, and the others."""
+    return join_lines(_invariance_lines(result), display)
+
+
+def _invariance_lines(result: Invariance) -> Iterator[Block]:
+    left_out = f", {result.left_out:,} without a verdict" if result.left_out else ""
+    share = "–" if result.value is None else number(result.value)
+    yield f"invariance {share}: {count(result.compared, 'variant')} compared{left_out}"
+    head: list[Part] = ["relation", "compared", "equal", "without a verdict"]
+    rows: list[list[Part]] = [
+        [row.relation, f"{row.compared:,}", f"{row.equal:,}", f"{row.left_out:,}"]
+        for row in result.relations
+    ]
+    if rows:
+        yield from ("", Table([head, *rows]))
+    if result.broken:
+        title: list[Part] = ["variant", "relation", "parent", "variant"]
+        broken: list[list[Part]] = [
+            [flat(item.case), item.relation, item.expected, item.actual] for item in result.broken
+        ]
+        yield from ("", Table([title, *broken], left=(0, 1, 2, 3)))

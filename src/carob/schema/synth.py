@@ -48,3 +48,36 @@ class SynthReport(Struct, frozen=True, omit_defaults=False):
     coverage: tuple[CoverageRow, ...]
     format: str
     losses: Sequence[Loss] = ()
+
+
+class RelationInvariance(Struct, frozen=True, omit_defaults=False):
+    """The variants of one relation in a run."""
+
+    relation: str
+    compared: int
+    equal: int
+    """Variants whose verdicts are those of their parent."""
+    left_out: int
+    """Variants that have no verdict, or whose parent has none."""
+
+
+class BrokenVariant(Struct, frozen=True, omit_defaults=False):
+    """A variant whose outcome differs from that of its parent."""
+
+    case: str
+    parent: str
+    relation: str
+    expected: str
+    """The status of the parent."""
+    actual: str
+
+
+class Invariance(Struct, frozen=True, omit_defaults=False):
+    """How far an agent behaves the same on variants that must not matter."""
+
+    value: float | None
+    """The share of equal outcomes; `None` if no variant could be compared."""
+    compared: int
+    left_out: int
+    relations: tuple[RelationInvariance, ...]
+    broken: tuple[BrokenVariant, ...]

@@ -87,6 +87,8 @@ class Release(Struct, frozen=True, omit_defaults=False, forbid_unknown_fields=Tr
     """The versions of models or agents that it was released for."""
     lint: LintState | UnsetType = UNSET
     """Whether the error-level lint rules passed. Older releases do not record it."""
+    unreviewed_synthetic: int | UnsetType = UNSET
+    """The number of synthetic cases that nobody had reviewed, if they were allowed."""
     previous: PreviousRelease | None
     seal: str
     """The digest of all of the above."""
