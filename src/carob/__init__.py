@@ -17,6 +17,7 @@ if TYPE_CHECKING:  # `X as X` marks a name as exported
     from carob.api.leaderboard import leaderboard as leaderboard
     from carob.api.lint import lint as lint
     from carob.api.load import load as load
+    from carob.api.optimiser import as_metric as as_metric
     from carob.api.release import release as release
     from carob.api.runs import run as run
     from carob.api.testing import check as check
@@ -78,6 +79,7 @@ _NAMES = {
     "Trace": "carob.schema:Trace",
     "Turn": "carob.schema:Turn",
     "Unscored": "carob.schema:Unscored",
+    "as_metric": "carob.api.optimiser:as_metric",
     "calibrate": "carob.api.calibration:calibrate",
     "capture": "carob.api.traces:capture",
     "check": "carob.api.testing:check",

@@ -49,6 +49,7 @@ _COMMANDS = {
     "calibrate": ("calibrate", "Measure how well a judge agrees with human labels."),
     "trust": ("trust", "Trust the addresses and keys that a configuration names."),
     "serve": ("serve", "Serve the store over REST, and receive traces of live agents."),
+    "new": ("new", "Write the template of a plugin."),
     "mcp": ("mcp", "Offer tools to coding agents over MCP."),
     "mocks": ("mocks", "Offer the tools of golden data over MCP."),
     "store": ("history", "Verify, copy and prune the store of runs."),

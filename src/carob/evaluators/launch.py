@@ -36,7 +36,7 @@ def _command(settings: EvaluatorSettings) -> tuple[tuple[str, ...], bool]:
         return (sys.executable, str(HOSTS / "host.py"), "adk", module, function), True
     if settings.kind == "promptfoo" and Path(file).suffix in _NODE:
         return (*_interpreter(file), str(HOSTS / "host.mjs"), file, *name), True
-    return (*_python(file), str(HOSTS / "host.py"), settings.kind, file, *name), True
+    return (sys.executable, str(HOSTS / "host.py"), settings.kind, file, *name), True
 
 
 def is_hosted(file: str) -> bool:
@@ -54,27 +54,20 @@ _NODE = (".js", ".mjs", ".cjs", ".ts", ".mts", ".cts")
 def _interpreter(file: str) -> tuple[str, ...]:
     suffix = Path(file).suffix
     if suffix == ".py":
-        return _python(file)
+        return (sys.executable,)
     if suffix in _NODE:
         return _node(file, typed=suffix.endswith("ts"))
     hint = "expected .py, .js or .ts; for other languages use a command that speaks JSON lines"
     raise UsageError(f"no program is known for {suffix or 'this file'}", where=file, hint=hint)
 
 
-def _python(file: str) -> tuple[str, ...]:
-    """The Python of a virtual environment beside the file, or else this one."""
-    folder = Path(file).resolve().parent
-    candidates = (folder / ".venv/bin/python", folder / ".venv/Scripts/python.exe")
-    return (next((str(path) for path in candidates if path.is_file()), sys.executable),)
-
-
 def _node(file: str, *, typed: bool) -> tuple[str, ...]:
     node = shutil.which("node")
     if typed and (node is None or _node_version(node) < (22, 6)):
-        local = shutil.which("tsx", path=str(Path(file).resolve().parent / "node_modules/.bin"))
-        if runner := local or shutil.which("tsx"):
+        # Not one beside the file: trust in a file must not start a program that came with it.
+        if runner := shutil.which("tsx"):
             return (runner,)
-        hint = "install Node.js 22.6 or newer, or `npm install tsx` beside the file"
+        hint = "install Node.js 22.6 or newer, or `npm install --global tsx`"
         raise UsageError("TypeScript needs a newer Node.js", where=file, hint=hint)
     if node is None:
         hint = "install Node.js, and make sure that `node` is on the PATH"

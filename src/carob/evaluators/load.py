@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from carob.evaluators.foreign import foreign_class
+from carob.evaluators.graders import grader_class
 from carob.evaluators.python_metric import load_metric
 from carob.metrics import Metric
 from carob.schema import EvaluatorSettings
@@ -19,4 +20,6 @@ def evaluator_class(
         return load_metric(settings.file, settings.function, name)
     if threshold is not None:
         settings = msgspec.structs.replace(settings, threshold=threshold)
+    if settings.kind == "openai":
+        return grader_class(settings, name)
     return foreign_class(settings, name)

@@ -20,7 +20,10 @@ from typing import Any
 
 
 def load_module(reference: str) -> Any:
-    """Import a file or a module, which may import its neighbours."""
+    """Import a file or a module, which may import its neighbours, or read a grader file."""
+    if reference.endswith(".json"):
+        document = json.loads(Path(reference).read_text("utf-8"))
+        return document.get("grader", document)
     if not reference.endswith(".py"):
         sys.path.insert(0, str(Path.cwd()))
         return importlib.import_module(reference)
@@ -91,11 +94,20 @@ def adk(module: Any, name: str | None) -> Any:
     return answer
 
 
-def grader(module: Any, name: str | None) -> Any:
-    """`grade(sample, item)` of an OpenAI grader."""
+def grader(document: Any, _name: str | None) -> Any:
+    """`grade(sample, item)` of the Python graders in an OpenAI grader file."""
+    functions: dict[str, Any] = {}
 
-    def answer(document: Any) -> Any:
-        return {"score": call(getattr(module, name or "grade"), *document["arguments"])}
+    def answer(pair: Any) -> Any:
+        key = ".".join(pair["path"])
+        if key not in functions:
+            part = document
+            for name in pair["path"]:
+                part = part["graders"][name]
+            namespace: dict[str, Any] = {}
+            exec(compile(part["source"], f"grader {key}".strip(), "exec"), namespace)  # noqa: S102 - the user's code
+            functions[key] = namespace["grade"]
+        return {"score": call(functions[key], *pair["arguments"])}
 
     return answer
 
