@@ -105,6 +105,13 @@ def test_golden_rows_are_no_log(row: Json):
     assert not Log().claims(row)
 
 
+@pytest.mark.parametrize("key", ["event", "tool_name", "parent_id", "spanId"])
+def test_step_of_a_run_is_no_request(key: str):
+    row: dict[str, Json] = {"input": {"sku": "B-7"}, "output": "two left", "timestamp": 1772528400}
+    assert Log().claims(row)
+    assert not Log().claims(row | {key: "find_stock"})
+
+
 def test_unknown_field_of_a_mapping_is_named():
     with pytest.raises(UsageError, match="expected FIELD=NAME in a mapping, got 'usr=query'"):
         map_logs("usr=query")

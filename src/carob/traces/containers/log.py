@@ -48,6 +48,13 @@ _RECORDED = frozenset(
 ) | {"trace_id", "run_id", "request_id", "usage", "tokens", "latency", "duration"}
 """Names of which a row must have one; a question and an answer alone are golden data."""
 _EXPECTED = ("expected", "ground_truth", "reference", "golden", "ideal")
+_SPANS = frozenset(
+    ("span_id", "spanId", "parent_id", "parentId", "parent_span_id", "parent_run_id")
+)
+_EVENTS = frozenset(("type", "kind", "event", "event_type", "span_type", "role", "step", "tool",
+    "tool_name"))  # fmt: skip
+"""Names in rows that are steps of a run. What a tool got and returned is its input and output too,
+and must not become the words of the user and the agent."""
 _TOOL_NAMES = ("name", "tool", "tool_name", "function", "function_name")
 _RESULT_NAMES = ("result", "output", "observation", "response")
 
@@ -65,7 +72,7 @@ class Log:
         if self._mapping:
             wanted = [self._mapping[key] for key in ("user", "response") if key in self._mapping]
             return any(_values_at(row, path) for path in wanted)
-        if first_value(row, *_NAMES["user"]) is None or "span_id" in row:
+        if first_value(row, *_NAMES["user"]) is None or _is_step(row):
             return False
         has_answer = any(name in row for name in _NAMES["response"])
         return has_answer and not _RECORDED.isdisjoint(row) and not _is_golden(row)
@@ -167,6 +174,11 @@ def _arguments(fields: dict[str, Json]) -> Json:
     return (
         args if args is not None else decode_structure(first_value(fields, "tool_input", "input"))
     )
+
+
+def _is_step(row: dict[str, Json]) -> bool:
+    is_ambiguous = "input" in row or "prompt" in row
+    return not _SPANS.isdisjoint(row) or (is_ambiguous and not _EVENTS.isdisjoint(row))
 
 
 def _is_golden(row: dict[str, Json]) -> bool:
