@@ -8,7 +8,7 @@ from carob.report.layout import (
     Paragraph,
     Part,
     Preview,
-    Table,
+    TextTable,
     join_lines,
     line,
     status,
@@ -22,13 +22,13 @@ METRICS: list[list[Part]] = [
 ]
 
 
-def lay_out(*blocks: str | Painted | Table | Preview, width: int | None = None) -> list[str]:
+def lay_out(*blocks: str | Painted | TextTable | Preview, width: int | None = None) -> list[str]:
     return join_lines(blocks, Display(width)).splitlines()
 
 
 def test_files_and_pipes_get_whole_lines_without_colors():
     words = "word " * 60
-    text = join_lines([line(status("failed"), f": {words.strip()}"), Table(METRICS)])
+    text = join_lines([line(status("failed"), f": {words.strip()}"), TextTable(METRICS)])
     assert text.splitlines() == [
         f"failed: {words.strip()}",
         "metric                      mean  passed     verdict",
@@ -53,7 +53,7 @@ def test_hostile_text_cannot_use_colors():
 
 def test_name_with_line_breaks_cannot_pass_for_a_line_of_the_report():
     rows = [["case", "status"], ["a\npassed: all\x1b[2J", "draft"], ["b", "draft"]]
-    assert lay_out(Table(rows)) == [
+    assert lay_out(TextTable(rows)) == [
         "case                  status",
         "a passed: all\\x1b[2J   draft",
         "b                      draft",
@@ -81,7 +81,7 @@ def test_wrapped_words_keep_their_color():
 
 
 def test_wide_table_wraps_names_after_punctuation():
-    assert lay_out(Table(METRICS), width=48) == [
+    assert lay_out(TextTable(METRICS), width=48) == [
         "metric                  mean  passed     verdict",
         "tool_trajectory_avg_   0.708   1,234   regressed",
         "score",
@@ -91,11 +91,11 @@ def test_wide_table_wraps_names_after_punctuation():
 
 @pytest.mark.parametrize("width", range(20, 61))
 def test_table_fits_any_terminal(width: int):
-    assert max(map(text_width, lay_out(Table(METRICS), width=width))) <= max(width, 27)
+    assert max(map(text_width, lay_out(TextTable(METRICS), width=width))) <= max(width, 27)
 
 
 def test_table_that_cannot_fit_is_a_list_of_records():
-    assert lay_out(Table(METRICS[:2]), width=24) == [
+    assert lay_out(TextTable(METRICS[:2]), width=24) == [
         "tool_trajectory_avg_score",
         "  mean     0.708",
         "  passed   1,234",
@@ -105,7 +105,7 @@ def test_table_that_cannot_fit_is_a_list_of_records():
 
 def test_characters_of_double_width_keep_columns_aligned():
     rows = [["case", "cases"], ["返品の受付", "3"], ["été", "12"], ["e\u0301te\u0301", "7"]]
-    lines = lay_out(Table(rows))
+    lines = lay_out(TextTable(rows))
     assert {text_width(text) for text in lines} == {17}
 
 

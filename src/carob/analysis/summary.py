@@ -125,7 +125,7 @@ class _AttemptTally:
         return attempt_summary(self._repeated)
 
 
-class _Mean:
+class _RunningMean:
     """A mean that adds up from left to right, as `sum` did before Python 3.12."""
 
     __slots__ = ("number", "total")
@@ -143,8 +143,8 @@ class _GroupTotals:
 
     def __init__(self) -> None:
         self._statuses: Counter[str] = Counter()
-        self._means: dict[str, _Mean] = {}
-        self._composite = _Mean()
+        self._means: dict[str, _RunningMean] = {}
+        self._composite = _RunningMean()
 
     def add(self, status: Status, composite: float | None, values: MetricValues) -> None:
         self._statuses[status] += 1
@@ -154,7 +154,7 @@ class _GroupTotals:
         for metric, value in values:
             mean = self._means.get(metric)
             if mean is None:
-                mean = self._means[metric] = _Mean()
+                mean = self._means[metric] = _RunningMean()
             mean.total += value
             mean.number += 1
 

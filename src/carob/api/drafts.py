@@ -42,7 +42,7 @@ from carob.versions.registry import Registry
 from carob.versions.review import STATUS, review_status
 
 
-class GoldenFile(NamedTuple):
+class DraftFile(NamedTuple):
     """A golden file to download."""
 
     name: str
@@ -190,7 +190,7 @@ def diff_versions(folder: GoldenFolder, name: str, old: str, new: str | None = N
 
 def dataset_bytes(
     folder: GoldenFolder, name: str, *, version: str | None = None, format: str | None = None
-) -> GoldenFile:
+) -> DraftFile:
     """Return the golden file of a dataset or of a release of it, byte for byte, or converted."""
     if version is None:
         file, stated = find_file(folder, name), None
@@ -198,12 +198,12 @@ def dataset_bytes(
         stored = check_intact(Registry(folder.registry).find(f"{name}@{version}"))
         file, stated = stored.file, stored.record.format
     if format is None:
-        return GoldenFile(file.name, file.read_bytes())
+        return DraftFile(file.name, file.read_bytes())
     with TemporaryDirectory(prefix="carob-") as scratch:
         containers = get_format(format, golden_formats()).containers
         target = Path(scratch) / f"{file.name.partition('.')[0]}{SUFFIXES[containers[0]]}"
         convert(file, target, to=format, from_=stated)
-        return GoldenFile(target.name, target.read_bytes())
+        return DraftFile(target.name, target.read_bytes())
 
 
 def release_draft(

@@ -207,7 +207,7 @@ def record_live(inputs: LiveInputs) -> LiveRecording:
     journal = AttemptJournal(
         stored, resume=inputs.resume, patient=inputs.store is None, report=inputs.report
     )
-    progress = _Progress(journal, total, inputs.listener)
+    progress = _LiveProgress(journal, total, inputs.listener)
     recorder = LiveRecorder(
         target=target,
         limits=_limits(settings, request),
@@ -302,7 +302,7 @@ def _plan_attempts(
             )
 
 
-class _Progress:
+class _LiveProgress:
     """Saves each finished attempt, then reports it."""
 
     def __init__(

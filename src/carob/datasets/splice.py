@@ -61,7 +61,7 @@ def _edit(data: bytes, start: int, end: int, old: Json, new: Json) -> Iterator[_
         for member, before, after in zip(_members(data, start), old, new, strict=True):
             yield from _edit(data, member.value, member.end, before, after)
     else:
-        yield _Edit(start, end, _Layout.of(data, start, [*_members(data, start)]).encode(new))
+        yield _Edit(start, end, _JsonLayout.of(data, start, [*_members(data, start)]).encode(new))
 
 
 def _edit_object(
@@ -74,7 +74,7 @@ def _edit_object(
     added = {key: value for key, value in new.items() if key not in old}
     if not added:
         return
-    layout = _Layout.of(data, start, members)
+    layout = _JsonLayout.of(data, start, members)
     texts = [
         msgspec.json.encode(key) + layout.colon + layout.encode(value)
         for key, value in added.items()
@@ -87,7 +87,7 @@ def _edit_object(
         yield _Edit(start, close, b"{" + layout.separator.join(texts))
 
 
-class _Layout(NamedTuple):
+class _JsonLayout(NamedTuple):
     """How the members of an object are written."""
 
     separator: bytes
@@ -96,7 +96,7 @@ class _Layout(NamedTuple):
     """What each level of indentation adds; empty if everything is on one line."""
 
     @classmethod
-    def of(cls, data: bytes, start: int, members: list[_Member]) -> _Layout:
+    def of(cls, data: bytes, start: int, members: list[_Member]) -> _JsonLayout:
         """The layout of the object that starts at an offset, or of its surroundings."""
         colon = _colon(data, members)
         if not members:

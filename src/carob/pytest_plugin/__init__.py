@@ -9,7 +9,7 @@ import pytest
 
 if TYPE_CHECKING:
     from carob.pytest_plugin.fixture import Golden
-    from carob.pytest_plugin.session import Session
+    from carob.pytest_plugin.session import GoldenSession
 
 _MARKER = (
     "golden(path, *, metrics, traces, target, thresholds, params, profile, where, tags, "
@@ -53,13 +53,13 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         _session(metafunc.config).generate(metafunc, mark)
 
 
-def _session(config: pytest.Config) -> Session:
+def _session(config: pytest.Config) -> GoldenSession:
     """Return the part that reads golden data, created for the first marker."""
     if not config.pluginmanager.has_plugin(_SESSION):
-        from carob.pytest_plugin.session import Session  # late: most sessions have no marker
+        from carob.pytest_plugin.session import GoldenSession  # late: most sessions have no marker
 
-        config.pluginmanager.register(Session(config), _SESSION)
-    return cast("Session", config.pluginmanager.get_plugin(_SESSION))
+        config.pluginmanager.register(GoldenSession(config), _SESSION)
+    return cast("GoldenSession", config.pluginmanager.get_plugin(_SESSION))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

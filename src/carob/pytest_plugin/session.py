@@ -22,7 +22,7 @@ from carob.schema import Dataset
 _GOLDEN = pytest.StashKey[Golden]()
 
 
-class Session:
+class GoldenSession:
     """The golden data of a test session. Each process reads it once."""
 
     def __init__(self, config: pytest.Config) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from carob.report.layout import PLAIN, Block, Display, Table, join_lines, line, status
+from carob.report.layout import PLAIN, Block, Display, TextTable, join_lines, line, status
 from carob.report.text import count, name_list, shortened
 from carob.schema import (
     Agreement,
@@ -65,13 +65,13 @@ def _statistic(statistic: Statistic) -> str:
     return f"{statistic.value:.2f} (95% CI {low:.2f} to {high:.2f})"
 
 
-def _matrix(confusion: ConfusionMatrix) -> Table:
+def _matrix(confusion: ConfusionMatrix) -> TextTable:
     names = [_label(category) for category in confusion.categories]
     rows = [
         [f"human: {name}", *(_number(round(cases, 2)) for cases in row)]
         for name, row in zip(names, confusion.counts, strict=True)
     ]
-    return Table([["", *(f"judge: {name}" for name in names)], *rows])
+    return TextTable([["", *(f"judge: {name}" for name in names)], *rows])
 
 
 def _details(calibration: Calibration) -> Iterator[str]:

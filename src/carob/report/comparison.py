@@ -10,7 +10,7 @@ from carob.report.layout import (
     Display,
     Part,
     Preview,
-    Table,
+    TextTable,
     join_lines,
     line,
     status,
@@ -56,7 +56,7 @@ def _lines(comparison: Comparison) -> Iterator[Block]:
         [*cells[:-1], status(cells[-1])] for cells in map(_metric_row, metrics)
     ]
     if rows:
-        yield from ("", Table([_HEAD, *rows]))
+        yield from ("", TextTable([_HEAD, *rows]))
     if len(metrics) > 1:
         yield f"p adjusted for several metrics by {_ADJUSTMENTS[comparison.adjustment]}"
     if metrics:
@@ -195,7 +195,7 @@ def _reliability(rows: Iterable[Reliability]) -> Iterator[Block]:
     ]
     if cells:
         head = ["attempts k", "cases", "pass@k before", "after", "pass^k before", "after"]
-        yield Table([head, *cells])
+        yield TextTable([head, *cells])
 
 
 def _flaky(cases: Sequence[FlakyCase]) -> Iterator[Block]:

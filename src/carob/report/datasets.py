@@ -10,7 +10,7 @@ from pathlib import Path
 
 from msgspec import UNSET
 
-from carob.report.layout import PLAIN, Block, Display, Painted, Table, join_lines, line, status
+from carob.report.layout import PLAIN, Block, Display, Painted, TextTable, join_lines, line, status
 from carob.report.problems import hint_lines, problem_lines
 from carob.report.sarif import SarifResult, SarifRule, sarif
 from carob.report.text import count, flat, name_list, printable
@@ -111,7 +111,7 @@ def format_summary(summary: DatasetSummary, display: Display = PLAIN) -> str:
         "metadata": _counted(summary.metadata),
     }
     title = Painted(flat(f"{summary.name}{version}"), "strong")
-    table = Table([*facts.items()], left=(0, 1), indent=2, headed=False)
+    table = TextTable([*facts.items()], left=(0, 1), indent=2, headed=False)
     return join_lines([title, table], display)
 
 

@@ -10,7 +10,7 @@ from carob.report.layout import (
     Display,
     Painted,
     Part,
-    Table,
+    TextTable,
     fits,
     join_lines,
     status,
@@ -40,7 +40,9 @@ def format_history(
     return join_lines(lines, display)
 
 
-def _run_table(runs: Sequence[RunEntry], rows: Sequence[Sequence[Part]], display: Display) -> Table:
+def _run_table(
+    runs: Sequence[RunEntry], rows: Sequence[Sequence[Part]], display: Display
+) -> TextTable:
     """Return one line for each run; on a terminal that is too narrow, change and labels are on a
     second one."""
     labels = [*map(_labels, runs)]
@@ -49,11 +51,11 @@ def _run_table(runs: Sequence[RunEntry], rows: Sequence[Sequence[Part]], display
         [*row, _change(run), label][: len(head)]
         for row, run, label in zip(rows, runs, labels, strict=True)
     ]
-    table = Table([head, *whole], left=range(len(head)))
+    table = TextTable([head, *whole], left=range(len(head)))
     if fits(table, display):
         return table
     below = [_details(run, label) for run, label in zip(runs, labels, strict=True)]
-    return Table([_HEAD, *rows], left=range(len(_HEAD)), below=below)
+    return TextTable([_HEAD, *rows], left=range(len(_HEAD)), below=below)
 
 
 def _details(run: RunEntry, labels: str) -> Part:

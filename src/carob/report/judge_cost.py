@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from carob.report.layout import PLAIN, Display, Table, join_lines
+from carob.report.layout import PLAIN, Display, TextTable, join_lines
 from carob.report.text import count, integers
 from carob.schema import CostEstimate, JudgeUsage, Run
 
@@ -41,7 +41,7 @@ def format_estimate(estimate: CostEstimate, display: Display = PLAIN) -> str:
     known = [cost for cost in costs if cost is not None]
     total = dollars(sum(known) if len(known) == len(costs) else None)
     lines = [f"dry run: {calls}, maximum cost {total} (without retries); no calls made", ""]
-    return join_lines([*lines, Table([head, *rows])], display)
+    return join_lines([*lines, TextTable([head, *rows])], display)
 
 
 def dollars(cost: float | None) -> str:

@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from carob.report.text import flat, printable
 from carob.report.width import (
-    Span,
+    TextSpan,
     cut_words,
     longest_word,
     pad_text,
@@ -106,7 +106,7 @@ class Preview(NamedTuple):
     width: int = 88
 
 
-class Table(NamedTuple):
+class TextTable(NamedTuple):
     """Rows of cells, the first of which are headings. Columns in `left` contain text, aligned to
     the left; the others contain numbers, aligned to the right."""
 
@@ -120,7 +120,7 @@ class Table(NamedTuple):
     """A line below each row but the headings, if it is not empty."""
 
 
-Block: TypeAlias = str | Painted | Line | Paragraph | Preview | Table
+Block: TypeAlias = str | Painted | Line | Paragraph | Preview | TextTable
 
 
 def line(*parts: Part) -> Line:
@@ -141,7 +141,7 @@ def join_lines(blocks: Iterable[Block], display: Display = PLAIN) -> str:
 
 def _lay_out(block: Block, display: Display) -> Iterator[str]:
     match block:
-        case Table():
+        case TextTable():
             yield from _table_lines(block, display)
         case Preview():
             yield _preview_line(block, display)
@@ -175,7 +175,7 @@ def _wrapped_lines(
     position = 0
     for row in text.split("\n"):
         indent = len(row) - len(row.lstrip(" ")) + 2 if hang is None else hang
-        spans: Iterable[Span] = (Span(0, len(row)),)
+        spans: Iterable[TextSpan] = (TextSpan(0, len(row)),)
         if display.width is not None and text_width(row) > display.width:
             spans = wrap_spans(row, display.width, max(display.width - indent, 20))
         for number, span in enumerate(spans):
@@ -213,7 +213,7 @@ _MIN_NAME, _MIN_CUT = 12, 8
 """Widths that columns of text keep before a table becomes a list of records."""
 
 
-def _table_lines(table: Table, display: Display) -> Iterator[str]:
+def _table_lines(table: TextTable, display: Display) -> Iterator[str]:
     rows = [[_as_painted(cell, flat) for cell in row] for row in table.rows]
     texts = [[text for text, _ in row] for row in rows]
     widths = _column_widths(table, texts, display.width)
@@ -236,14 +236,14 @@ def _table_lines(table: Table, display: Display) -> Iterator[str]:
             yield from _below(table, table.below[number - table.headed], display)
 
 
-def _below(table: Table, part: Part, display: Display) -> Iterator[str]:
+def _below(table: TextTable, part: Part, display: Display) -> Iterator[str]:
     text, style = _as_painted(part, flat)
     if text:
         painted = Painted(text, style) if style else text
         yield from _wrapped_lines((" " * (table.indent + 2), painted), display)
 
 
-def fits(table: Table, display: Display) -> bool:
+def fits(table: TextTable, display: Display) -> bool:
     """Whether a table fits the display without wrapping its cells."""
     if display.width is None:
         return True
@@ -252,7 +252,7 @@ def fits(table: Table, display: Display) -> bool:
     return table.indent + sum(widths) + len(_GAP) * (len(widths) - 1) <= display.width
 
 
-def _cell_lines(table: Table, column: int, text: str, width: int) -> list[str]:
+def _cell_lines(table: TextTable, column: int, text: str, width: int) -> list[str]:
     lines = wrap_cell(text, width, names=column in table.left)
     if column in table.cut and len(lines) > _MAX_CUT_LINES:
         return [lines[0], cut_words(" ".join(lines[1:]), width)]
@@ -266,7 +266,7 @@ def _pad(text: str, width: int, right: bool, style: Style | None, display: Displ
 
 
 def _column_widths(
-    table: Table, texts: Sequence[Sequence[str]], width: int | None
+    table: TextTable, texts: Sequence[Sequence[str]], width: int | None
 ) -> list[int] | None:
     """Return the widths of the columns, or `None` if the table is too wide for the terminal even
     with all cells wrapped."""
@@ -301,7 +301,7 @@ def _shrink(natural: Sequence[int], minimum: Sequence[int], budget: int) -> list
 
 
 def _records(
-    table: Table, rows: Sequence[Sequence[tuple[str, Style | None]]], display: Display
+    table: TextTable, rows: Sequence[Sequence[tuple[str, Style | None]]], display: Display
 ) -> Iterator[str]:
     """Show a table that is too wide as a block of lines for each row."""
     head, *records = rows if table.headed else [[("", None)] * len(rows[0]), *rows]

@@ -9,7 +9,7 @@ from functools import cache
 from importlib import resources
 
 from carob.report.html.parts import table
-from carob.report.layout import PLAIN, Block, Display, Part, Table, join_lines
+from carob.report.layout import PLAIN, Block, Display, Part, TextTable, join_lines
 from carob.report.markup import Markup, tag
 from carob.report.text import count, markdown_cell, markdown_table, number
 from carob.schema.leaderboard import Leaderboard, RankedRun
@@ -25,14 +25,14 @@ def format_leaderboard(board: Leaderboard, display: Display = PLAIN) -> str:
 def _lines(board: Leaderboard) -> Iterator[Block]:
     yield _title(board)
     rows: list[list[Part]] = [[*_row(run)] for run in board.runs]
-    yield from ("", Table([_HEAD, *rows]))
+    yield from ("", TextTable([_HEAD, *rows]))
     yield from ("", *_notes(board))
     if board.separating:
         head: list[Part] = ["cases that separate the runs", *(run.name for run in board.runs)]
         cases: list[list[Part]] = [
             [item.case, *map(number, item.values)] for item in board.separating
         ]
-        yield from ("", Table([head, *cases]))
+        yield from ("", TextTable([head, *cases]))
 
 
 def _title(board: Leaderboard) -> str:

@@ -13,7 +13,7 @@ from carob.report.layout import (
     Painted,
     Paragraph,
     Part,
-    Table,
+    TextTable,
     join_lines,
     line,
 )
@@ -41,9 +41,9 @@ def format_metrics(metrics: Sequence[MetricInfo], display: Display = PLAIN) -> s
     return "\n".join(join_lines([block], display) for block in [*blocks, total])
 
 
-def _metric_table(title: str, metrics: Iterable[MetricInfo]) -> Table:
+def _metric_table(title: str, metrics: Iterable[MetricInfo]) -> TextTable:
     head: list[Part] = [title, "threshold", "golden data", "meaning"]
-    return Table([head, *map(_metric_row, metrics)], left=(0, 2, 3), cut=(3,))
+    return TextTable([head, *map(_metric_row, metrics)], left=(0, 2, 3), cut=(3,))
 
 
 def _metric_row(metric: MetricInfo) -> list[Part]:
@@ -133,7 +133,7 @@ def _profile(name: str, summary: RunSummary, cases: tuple[CaseResult, ...]) -> I
     rows = [_summary_row(metric, scores) for metric, scores in summary.metrics.items()]
     if rows:
         yield ""
-        yield Table([head, *rows], indent=2)
+        yield TextTable([head, *rows], indent=2)
 
 
 def _summary_row(name: str, summary: MetricSummary) -> list[str]:

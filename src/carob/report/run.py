@@ -15,7 +15,7 @@ from carob.files.spool import encode_items
 from carob.report import format_json_list
 from carob.report.forms import ReportInputs
 from carob.report.judge_cost import judge_cost_table
-from carob.report.layout import Block, Preview, Table, join_lines, line, status
+from carob.report.layout import Block, Preview, TextTable, join_lines, line, status
 from carob.report.text import count, flat, integers, number, shortened
 from carob.schema import (
     AttemptSummary,
@@ -43,7 +43,7 @@ def format_run(inputs: ReportInputs) -> str:
     lines: list[Block] = [line(status(run.verdict), f": {headline(run)}"), *_remarks(run)]
     lines += [*_causes(run), *_not_passed(run), *_unmatched(run), "", _metrics(run)]
     if judge_rows := judge_cost_table(run):
-        lines += ["", Table(judge_rows)]
+        lines += ["", TextTable(judge_rows)]
     for label in inputs.by:
         lines += ["", _groups(run, label)]
     lines += attempt_lines(run)
@@ -58,7 +58,7 @@ def attempt_lines(run: Run) -> Iterator[Block]:
     if not attempts:
         return
     yield ""
-    yield Table([["attempts k", "pass@k", "pass^k", "cases"], *attempt_rows(attempts)])
+    yield TextTable([["attempts k", "pass@k", "pass^k", "cases"], *attempt_rows(attempts)])
     if attempts.flaky:
         yield flaky_text(attempts)
 
@@ -91,7 +91,7 @@ def _causes(run: Run) -> Iterator[Block]:
         [describe_cause(group.cause), flat(group.cause.subject), f"{group.cases:,}"]
         for group in groups[:_SHOWN]
     ]
-    yield Table([["why", "", "cases"], *rows], left=(0, 1))
+    yield TextTable([["why", "", "cases"], *rows], left=(0, 1))
     if (left := len(groups) - _SHOWN) > 0:
         yield f"and {left:,} more"
 
@@ -309,10 +309,10 @@ def _exchanges(exchanges: tuple[Exchange, ...]) -> Iterator[Block]:
             yield Preview("    actual    ", exchange.actual or "(not recorded)")
 
 
-def _metrics(run: Run) -> Table:
+def _metrics(run: Run) -> TextTable:
     head = ["metric", "mean", "min", "max", "passed", "failed", "unscored", "errors"]
     rows = [[name, *summary_cells(summary)] for name, summary in run.summary.metrics.items()]
-    return Table([head, *rows])
+    return TextTable([head, *rows])
 
 
 def _groups(run: Run, label: str) -> Block:
@@ -331,7 +331,7 @@ def _groups(run: Run, label: str) -> Block:
         ]
         for group in groups
     ]
-    return Table([head, *rows])
+    return TextTable([head, *rows])
 
 
 def _modes(comparison: ModeComparison) -> Iterator[Block]:
@@ -341,7 +341,7 @@ def _modes(comparison: ModeComparison) -> Iterator[Block]:
         [name, number(pair.means[0]), number(pair.means[1]), f"{pair.difference:+.3g}"]
         for name, pair in comparison.metrics.items()
     ]
-    yield Table([["metric", first, second, "difference"], *rows])
+    yield TextTable([["metric", first, second, "difference"], *rows])
 
 
 def summary_cells(summary: MetricSummary) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from carob.report.layout import PLAIN, Block, Display, Part, Table, join_lines
+from carob.report.layout import PLAIN, Block, Display, Part, TextTable, join_lines
 from carob.report.text import count, flat, number
 from carob.schema.synth import Invariance, RelationInfo, SynthReport
 
@@ -27,7 +27,7 @@ def _lines(report: SynthReport, file: str) -> Iterator[Block]:
         [row.by, flat(row.value), f"{row.source:,}", f"{row.synthetic:,}", _quota(row.quota)]
         for row in report.coverage
     ]
-    yield from ("", Table([head, *rows], left=(0, 1)))
+    yield from ("", TextTable([head, *rows], left=(0, 1)))
 
 
 def _quota(quota: int | None) -> str:
@@ -38,7 +38,7 @@ def format_relations(relations: Sequence[RelationInfo], display: Display = PLAIN
     """List relations with what must hold for their variants."""
     head: list[Part] = ["relation", "holds", "what it does"]
     rows: list[list[Part]] = [[item.name, item.holds, item.summary] for item in relations]
-    return join_lines([Table([head, *rows], left=(0, 1, 2))], display)
+    return join_lines([TextTable([head, *rows], left=(0, 1, 2))], display)
 
 
 def format_invariance(result: Invariance, display: Display = PLAIN) -> str:
@@ -56,10 +56,10 @@ def _invariance_lines(result: Invariance) -> Iterator[Block]:
         for row in result.relations
     ]
     if rows:
-        yield from ("", Table([head, *rows]))
+        yield from ("", TextTable([head, *rows]))
     if result.broken:
         title: list[Part] = ["variant", "relation", "parent", "variant"]
         broken: list[list[Part]] = [
             [flat(item.case), item.relation, item.expected, item.actual] for item in result.broken
         ]
-        yield from ("", Table([title, *broken], left=(0, 1, 2, 3)))
+        yield from ("", TextTable([title, *broken], left=(0, 1, 2, 3)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from carob.report.layout import PLAIN, Display, Part, Table, join_lines
+from carob.report.layout import PLAIN, Display, Part, TextTable, join_lines
 from carob.schema.token import NewToken, TokenInfo
 
 
@@ -19,4 +19,4 @@ def format_tokens(tokens: Sequence[TokenInfo], display: Display = PLAIN) -> str:
         return "no tokens\n"
     heads: list[Part] = ["name", "roles", "created"]
     rows: list[list[Part]] = [[t.name, ", ".join(t.roles), t.created_at] for t in tokens]
-    return join_lines([Table([heads, *rows], left=range(3))], display)
+    return join_lines([TextTable([heads, *rows], left=range(3))], display)

@@ -19,7 +19,7 @@ from carob.report.layout import (
     Display,
     Painted,
     Part,
-    Table,
+    TextTable,
     join_lines,
     line,
     status,
@@ -217,7 +217,7 @@ def _releases(name: str, group: list[Release]) -> list[Block]:
         ]
         for release in group
     ]
-    return [Painted(name, "strong"), Table(rows, left=(0, 1, 2, 4, 5, 6), indent=2)]
+    return [Painted(name, "strong"), TextTable(rows, left=(0, 1, 2, 4, 5, 6), indent=2)]
 
 
 def _bump(release: Release) -> str:
@@ -262,7 +262,7 @@ def format_reviews(reviews: Iterable[Review], display: Display = PLAIN) -> str:
     ]
     cells = [[status(row[index] or "-") for index in filled] for row in rows]
     message = {filled.index(_MESSAGE)} if _MESSAGE in filled else ()
-    table = Table(cells, left=range(1, len(filled)), cut=message)
+    table = TextTable(cells, left=range(1, len(filled)), cut=message)
     return join_lines([table], display)
 
 

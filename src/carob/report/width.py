@@ -22,7 +22,7 @@ _SHORT_NAME = 16
 """Names of up to this length are split only in tables that would not fit otherwise."""
 
 
-class Span(NamedTuple):
+class TextSpan(NamedTuple):
     """A piece of a text, from the first character to the one before the last."""
 
     start: int
@@ -69,7 +69,7 @@ def pad_text(text: str, width: int) -> str:
     return text + " " * (width - text_width(text))
 
 
-def wrap_spans(text: str, first: int, others: int) -> Iterator[Span]:
+def wrap_spans(text: str, first: int, others: int) -> Iterator[TextSpan]:
     """Split the text between words, into lines of at most `first` and then `others` cells. A word
     that is longer stays in one piece, so that paths and addresses can be copied."""
     start = end = used = 0
@@ -77,11 +77,11 @@ def wrap_spans(text: str, first: int, others: int) -> Iterator[Span]:
     for match in _WORD.finditer(text):
         word = match[0].rstrip()
         if used + text_width(word) > limit and text[start:end].strip():
-            yield Span(start, end)
+            yield TextSpan(start, end)
             start, used, limit = match.start(), 0, others
         end = match.start() + len(word)
         used += text_width(match[0])
-    yield Span(start, end)
+    yield TextSpan(start, end)
 
 
 def wrap_cell(text: str, width: int, *, names: bool) -> list[str]:

@@ -59,11 +59,11 @@ def split_run_file(path: Path) -> DocumentParts | None:
         return (
             DocumentParts(msgspec.json.format(text, indent=-1), spool.finish()) if found else None
         )
-    except (msgspec.MsgspecError, _OtherLayoutError, RecursionError):
+    except (msgspec.MsgspecError, _ForeignRunFileError, RecursionError):
         return None
 
 
-class _OtherLayoutError(Exception):
+class _ForeignRunFileError(Exception):
     """The file is not laid out as Carob writes it."""
 
 
@@ -79,4 +79,4 @@ def _read_items(file: BinaryIO) -> Iterator[bytes]:
         if line in _ITEM_ENDS:
             yield b"".join(item).rstrip(b",\n")
             item = []
-    raise _OtherLayoutError
+    raise _ForeignRunFileError

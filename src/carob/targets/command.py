@@ -59,7 +59,7 @@ class CommandTarget:
         self.name = name
         self.params: dict[str, Json] = {}
         self._words = words
-        self._child: _Child | None = None
+        self._child: _AgentProcess | None = None
         self._lock: asyncio.Lock | None = None
 
     async def open(self, case: Case, attempt: Attempt) -> Conversation:
@@ -67,7 +67,7 @@ class CommandTarget:
         self._lock = self._lock or asyncio.Lock()
         async with self._lock:
             if self._child is None or self._child.ended:
-                self._child = _Child(self._words)
+                self._child = _AgentProcess(self._words)
                 await self._child.start()
         return _CommandConversation(self._child, case, attempt)
 
@@ -77,7 +77,7 @@ class CommandTarget:
             await self._child.close()
 
 
-class _Child:
+class _AgentProcess:
     def __init__(self, words: list[str]) -> None:
         self._words = words
         self._process: asyncio.subprocess.Process | None = None
@@ -178,7 +178,7 @@ class _Child:
 
 
 class _CommandConversation:
-    def __init__(self, child: _Child, case: Case, attempt: Attempt) -> None:
+    def __init__(self, child: _AgentProcess, case: Case, attempt: Attempt) -> None:
         self._child, self._case, self._attempt = child, case, attempt
         self._history: list[Json] = []
         self._state: dict[str, Json] = dict(attempt.state)

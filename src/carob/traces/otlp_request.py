@@ -92,7 +92,7 @@ class _Points(msgspec.Struct, rename="camel"):
     data_points: list[msgspec.Raw] = []
 
 
-class _Metric(msgspec.Struct, rename="camel"):
+class _OtlpMetric(msgspec.Struct, rename="camel"):
     gauge: _Points | None = None
     sum: _Points | None = None
     histogram: _Points | None = None
@@ -100,7 +100,7 @@ class _Metric(msgspec.Struct, rename="camel"):
 
 
 class _ScopeMetrics(msgspec.Struct):
-    metrics: list[_Metric] = []
+    metrics: list[_OtlpMetric] = []
 
 
 class _ResourceMetrics(msgspec.Struct, rename="camel"):

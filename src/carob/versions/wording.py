@@ -43,7 +43,7 @@ _INTERCHANGEABLE = ("its", "it's")
 """No sentence is correct with both, so one is a typo of the other."""
 
 
-class _Token(NamedTuple):
+class _WordToken(NamedTuple):
     text: str
     starts_sentence: bool
     follows_number: bool
@@ -77,17 +77,17 @@ def _separate(text: str) -> str:
     return _MISSING_SPACE.sub(" ", text)
 
 
-def _tokens(text: str) -> Iterator[_Token]:
+def _tokens(text: str) -> Iterator[_WordToken]:
     """The words of a text without the punctuation around them, and each doubled word once."""
     chunks = text.split(" ")
-    previous = _Token("", True, False)
+    previous = _WordToken("", True, False)
     starts = True
     for index, chunk in enumerate(chunks):
         stripped = _strip_punctuation(chunk)
         if stripped == "-" and not any(map(_has_digit, chunks[max(0, index - 1) : index + 2])):
             stripped = ""  # between words, a dash is punctuation; `5 - 3` is not `5 3`
         if stripped:
-            token = _Token(stripped, starts, _has_digit(previous.text))
+            token = _WordToken(stripped, starts, _has_digit(previous.text))
             if not _is_doubled(previous.text, stripped):
                 yield token
             previous, starts = token, False
@@ -110,7 +110,7 @@ def _is_doubled(previous: str, word: str) -> bool:
     return previous in (word, word.capitalize()) and word in STOP_WORDS and word not in NEGATORS
 
 
-def _same_in_other_case(old: _Token, new: _Token) -> bool:
+def _same_in_other_case(old: _WordToken, new: _WordToken) -> bool:
     one, other = old.text, new.text
     # Not `casefold`, which takes `Maße` for `Masse`.
     if one.lower() != other.lower() or not (_WORD.fullmatch(one) and _WORD.fullmatch(other)):
@@ -124,14 +124,14 @@ def _same_in_other_case(old: _Token, new: _Token) -> bool:
     return one.lower() not in _OTHER_WHEN_CAPITALIZED
 
 
-def _is_misspelling_of(old: _Token, new: _Token, language: str) -> bool:
+def _is_misspelling_of(old: _WordToken, new: _WordToken, language: str) -> bool:
     """Whether one of the words is a misspelling, and the other its only correction."""
     if {old.text.lower(), new.text.lower()} == {*_INTERCHANGEABLE}:
         return True
     return _corrects(old, new, language) or _corrects(new, old, language)
 
 
-def _corrects(wrong: _Token, right: _Token, language: str) -> bool:
+def _corrects(wrong: _WordToken, right: _WordToken, language: str) -> bool:
     word, correction = wrong.text.lower(), misspellings().get(wrong.text.lower())
     if correction is None or correction.lower() != right.text.lower():
         return False

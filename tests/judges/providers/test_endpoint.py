@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from carob.errors import UsageError
-from carob.judges.providers.endpoint import Endpoint, find_endpoint, find_proxy, on_loopback
+from carob.judges.providers.endpoint import ModelEndpoint, find_endpoint, find_proxy, on_loopback
 from carob.schema import JudgeSettings
 
 KEY = "sk-test-4f9a8b7c"
@@ -26,7 +26,7 @@ def _environment(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
 
 
-def endpoint_of(model: str, **fields: Any) -> Endpoint:
+def endpoint_of(model: str, **fields: Any) -> ModelEndpoint:
     return find_endpoint(JudgeSettings(model=model, **fields))
 
 

@@ -42,7 +42,7 @@ class AgentResponse(OpenDocument):
     text: str = ""
 
 
-class Query(OpenDocument):
+class LoggedQuery(OpenDocument):
     """One turn: the user message and its expectations."""
 
     query: str | None = None
@@ -59,11 +59,11 @@ class InitialSession(OpenDocument):
     state: dict[str, Any] | None = None
 
 
-class Entry(Query):
+class Entry(LoggedQuery):
     """A turn, or a named test with its turns under `data`."""
 
     name: str | None = None
-    data: list[Query] | None = None
+    data: list[LoggedQuery] | None = None
     initial_session: InitialSession | None = None
 
 
@@ -71,7 +71,7 @@ _MOCKED = {"mocktooloutput"}
 _EXPECTATIONS = {"expected_tool_use", "reference", "expectedToolUse"}
 _KNOWN = {
     "test": {"name", "data", "initialsession"},
-    "turn": set(map(fold_name, Query.__struct_fields__)),
+    "turn": set(map(fold_name, LoggedQuery.__struct_fields__)),
     "tool": set(map(fold_name, ExpectedToolUse.__struct_fields__)),
 }
 
@@ -145,7 +145,7 @@ def _read_case(doc: Json) -> Case:
 
 
 def _read_flat(doc: list[Json]) -> Case:
-    turns = tuple(map(_read_turn, parse_document(doc, list[Query])))
+    turns = tuple(map(_read_turn, parse_document(doc, list[LoggedQuery])))
     return Case(id=_derive_id(turns), turns=turns, metadata=_unknown_in_turns(doc, ""))
 
 
@@ -153,7 +153,7 @@ def _derive_id(turns: tuple[Turn, ...]) -> str:
     return content_id(*(turn.user or "" for turn in turns))
 
 
-def _read_turn(turn: Query) -> Turn:
+def _read_turn(turn: LoggedQuery) -> Turn:
     uses, responses = turn.expected_tool_use, turn.expected_intermediate_agent_responses or ()
     return Turn(
         user=turn.query,

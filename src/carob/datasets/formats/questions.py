@@ -23,7 +23,7 @@ from carob.files import timestamps
 from carob.schema import Case, Dataset, Json, Problem, Turn
 
 
-class Question(OpenDocument):
+class GoldenQuestion(OpenDocument):
     """One test session."""
 
     id: str
@@ -39,7 +39,7 @@ class GoldenQuestions(OpenDocument):
 
     aliases: ClassVar[dict[str, str]] = {"questions": "golden_questions"}
 
-    golden_questions: list[Question]
+    golden_questions: list[GoldenQuestion]
 
 
 class _ReadableQuestion(OpenDocument):

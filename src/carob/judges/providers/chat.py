@@ -11,7 +11,7 @@ import msgspec
 from carob.judges.model import JudgeModel, JudgeReply, JudgeRequest, ProviderError
 from carob.judges.providers.capabilities import Capabilities
 from carob.judges.providers.completion import read_completion
-from carob.judges.providers.endpoint import Endpoint, find_endpoint, find_proxy
+from carob.judges.providers.endpoint import ModelEndpoint, find_endpoint, find_proxy
 from carob.judges.providers.errors import http_error, parse_error, require_package
 from carob.judges.providers.rate_limits import read_rate_limit
 from carob.schema import JudgeSettings
@@ -44,7 +44,7 @@ class ChatModel:
     max_concurrency: int | None = None
 
     def __init__(
-        self, endpoint: Endpoint, *, concurrency: int, prefers_words: bool = False
+        self, endpoint: ModelEndpoint, *, concurrency: int, prefers_words: bool = False
     ) -> None:
         self.name = endpoint.name
         self.prefers_words = prefers_words

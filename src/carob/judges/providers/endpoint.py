@@ -15,7 +15,7 @@ from carob.schema import JudgeSettings
 
 
 @dataclass(frozen=True, kw_only=True)
-class Endpoint:
+class ModelEndpoint:
     """A URL that accepts chat completions, with its credentials."""
 
     name: str
@@ -71,7 +71,7 @@ _PROVIDERS = {
 }
 
 
-def find_endpoint(settings: JudgeSettings) -> Endpoint:
+def find_endpoint(settings: JudgeSettings) -> ModelEndpoint:
     """Return the endpoint of a model. Raises `UsageError` if the URL or the key is missing.
 
     A key is sent over plain HTTP to another machine only if the user configured such a URL. The
@@ -84,7 +84,7 @@ def find_endpoint(settings: JudgeSettings) -> Endpoint:
     variable, key = _find_key(settings, provider)
     azure = name == "azure"
     header = "api-key" if azure else "Authorization"
-    return Endpoint(
+    return ModelEndpoint(
         name=settings.model,
         model=model,
         url=_deployment_url(base, model) if azure else f"{base}/chat/completions",

@@ -18,7 +18,7 @@ import msgspec
 
 from carob.judges.model import JudgeModel, JudgeReply, JudgeRequest, ProviderError
 from carob.judges.providers.chat import ChatModel
-from carob.judges.providers.endpoint import Endpoint
+from carob.judges.providers.endpoint import ModelEndpoint
 from carob.judges.providers.errors import quote, require_package
 from carob.judges.providers.gguf import find_weights
 from carob.judges.providers.redaction import Redactor
@@ -97,7 +97,7 @@ class LocalModel:
             message = f"{self.name} crashed {_MAX_STARTS} times and is not restarted"
             raise ProviderError("rejected", message)
         self._starts += 1
-        endpoint = Endpoint(
+        endpoint = ModelEndpoint(
             name=self.name,
             model="local",
             url=f"{await self._launch()}/v1/chat/completions",

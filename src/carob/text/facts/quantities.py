@@ -158,7 +158,7 @@ def _rounds_to(converted: float, stated: Decimal) -> bool:
     return difference <= 0.5 * 10.0**-digits and difference <= _ROUNDING * abs(converted)
 
 
-class _Conversion(NamedTuple):
+class _UnitConversion(NamedTuple):
     factor: float
     offset: float
     """What temperatures need."""
@@ -168,14 +168,14 @@ class _Conversion(NamedTuple):
 
 
 @lru_cache(maxsize=4096)
-def _conversion(unit: str, target: str) -> _Conversion | None:
+def _conversion(unit: str, target: str) -> _UnitConversion | None:
     """Return how to convert between units; `None` if they measure different things."""
     registry = _load_registry()
     source, goal = registry.Unit(PINT_NAMES[unit]), registry.Unit(PINT_NAMES[target])
     if source.dimensionality != goal.dimensionality:
         return None
     zero, one = (float(registry.Quantity(x, source).to(goal).magnitude) for x in (0.0, 1.0))
-    return _Conversion(one - zero, zero)
+    return _UnitConversion(one - zero, zero)
 
 
 @lru_cache(maxsize=1)

@@ -113,11 +113,11 @@ def _find_model_starts(role_spans: list[RoleSpan], *, alone: bool = False) -> li
         return []
     starts: list[RoleSpan] = []
     answer: str | None = None
-    exchange = _Exchange()
+    exchange = _SplitExchange()
     for model in models:
         if (answer and _continues(model, answer)) or (alone and exchange.is_unrelated(model)):
             starts.append(model)
-            exchange = _Exchange()
+            exchange = _SplitExchange()
         output = model.output_messages()
         if output is not None:  # a second recorder beside the first may record no messages
             has_calls = any(message.calls for message in output[1])
@@ -127,7 +127,7 @@ def _find_model_starts(role_spans: list[RoleSpan], *, alone: bool = False) -> li
     return starts
 
 
-class _Exchange:
+class _SplitExchange:
     """What was said in a turn so far."""
 
     def __init__(self) -> None:

@@ -21,7 +21,7 @@ from carob.traces.mapping.traces import to_traces
 from carob.traces.reading.assemble import order_if_complete, spans_of
 from carob.traces.reading.spill import Spill, TraceSlot
 from carob.traces.reading.stream import Chunk, FileRange, RecordStream, reread
-from carob.traces.reading.trace_table import CollectedTrace, TraceFacts, TraceTable
+from carob.traces.reading.trace_table import CollectedFacts, CollectedTrace, TraceTable
 
 MAX_HELD = 8 << 20
 """Bytes of input whose spans may be held at once."""
@@ -70,7 +70,7 @@ class Collection(msgspec.Struct):
     idle_keys: dict[str, int] = {}
     """The attributes of these spans, and how often they were seen."""
 
-    def facts(self) -> Iterator[TraceFacts]:
+    def facts(self) -> Iterator[CollectedFacts]:
         """What is known about all traces."""
         spans = self.spans
         if isinstance(spans, TraceTable):

@@ -30,7 +30,7 @@ _LATEST = 1 << 127
 """Starts beyond are equal: time itself ends before."""
 
 
-class TraceFacts(NamedTuple):
+class CollectedFacts(NamedTuple):
     """What is known about a trace without loading its place."""
 
     id: str
@@ -54,9 +54,9 @@ class CollectedTrace(msgspec.Struct, gc=False):
     """Whether the trace has no turn at all."""
 
     @property
-    def facts(self) -> TraceFacts:
+    def facts(self) -> CollectedFacts:
         """What reports of problems need to know."""
-        return TraceFacts(self.id, self.slot is not None, self.blank, self.is_empty)
+        return CollectedFacts(self.id, self.slot is not None, self.blank, self.is_empty)
 
     @property
     def session(self) -> str:
@@ -111,7 +111,7 @@ class TraceTable(MutableMapping[str, CollectedTrace]):
         if self._rows:
             yield from self._rows.all()
 
-    def facts(self) -> Iterator[TraceFacts]:
+    def facts(self) -> Iterator[CollectedFacts]:
         """What is known about all traces, without loading them."""
         yield from [trace.facts for trace in self._recent.values()]
         if self._rows:
@@ -192,11 +192,11 @@ class _Rows:
     def all(self) -> Iterator[CollectedTrace]:
         return map(_trace, self._file.execute("SELECT data FROM traces"))
 
-    def facts(self) -> Iterator[TraceFacts]:
+    def facts(self) -> Iterator[CollectedFacts]:
         for id, used, blank, empty in self._file.execute(
             "SELECT id, used, blank, empty FROM traces"
         ):
-            yield TraceFacts(id, bool(used), blank, bool(empty))
+            yield CollectedFacts(id, bool(used), blank, bool(empty))
 
     def sessions(self) -> Iterator[tuple[str, list[TraceSlot]]]:
         sql = (
