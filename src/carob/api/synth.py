@@ -18,9 +18,25 @@ from carob.schema.synth import PARENT, Invariance, RelationInfo, SynthReport
 from carob.synth.coverage import AXES
 from carob.synth.generate import RELATIONS, Generator
 from carob.synth.relation import Relation
+from carob.synth.templates import (
+    CaseTemplate,
+    compose_datasets,
+    fill_templates,
+    merge_datasets,
+)
 from carob.synth.tool_schemas import ToolSchema, find_tools, tools_of_cases
 from carob.synth.world import World
 from carob.text.spelling import did_you_mean
+
+__all__ = [
+    "CaseTemplate",
+    "compose_datasets",
+    "fill_templates",
+    "invariance",
+    "list_relations",
+    "merge_datasets",
+    "synth",
+]
 
 _MAX_PER_CASE = 1000
 
