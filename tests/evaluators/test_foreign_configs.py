@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 from carob.cli import carob
 from carob.errors import CarobError, UntrustedError
-from carob.evaluators.adk import adk_input
+from carob.evaluators.documents import adk_input
 from carob.evaluators.launch import HOSTS
 from carob.schema import AgentMessage, Case, ToolCall, ToolResult, Trace, Turn
 

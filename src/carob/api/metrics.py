@@ -7,6 +7,8 @@ import inspect
 from collections.abc import Iterable, Mapping
 from typing import get_args
 
+import msgspec
+
 from carob import plugins
 from carob.api.load import PathName
 from carob.config import MetricChoice
@@ -139,12 +141,21 @@ def _build(choice: MetricChoice) -> Metric:
 def _build_evaluator(choice: MetricChoice, evaluator: EvaluatorSettings) -> Metric:
     """Load the user's code, unless it comes from a config that the user has not trusted."""
     # Late, as judges: few runs have evaluators.
-    from carob.evaluators.load import evaluator_class
+    from carob.evaluators.foreign import foreign_class
+    from carob.evaluators.graders import grader_class
+    from carob.evaluators.python_metric import load_metric
 
     if evaluator.withheld:
         raise untrusted_error(choice.source or "", evaluator.withheld)
     named = None if parse_evaluator(choice.name) else choice.name
-    kind = evaluator_class(evaluator, named, choice.threshold)
+    if choice.threshold is not None:
+        evaluator = msgspec.structs.replace(evaluator, threshold=choice.threshold)
+    if evaluator.kind == "python":
+        kind = load_metric(evaluator.file, evaluator.function, named)
+    elif evaluator.kind == "openai":
+        kind = grader_class(evaluator, named)
+    else:
+        kind = foreign_class(evaluator, named)
     if named is None and kind.name in plugins.metrics():
         hint = "choose a name that no installed metric has"
         raise UsageError(f"metric {kind.name!r} already exists", where=choice.name, hint=hint)

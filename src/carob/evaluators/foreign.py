@@ -11,13 +11,11 @@ from typing import Any, ClassVar, Literal, cast
 
 import msgspec
 
-from carob.evaluators.adk import adk_input
 from carob.evaluators.answers import parse_answer, read_eval_result, read_grading, read_line
+from carob.evaluators.documents import adk_input, assertion_input, line_input
 from carob.evaluators.invocations import eval_input
 from carob.evaluators.launch import make_launch
-from carob.evaluators.lines import line_input
 from carob.evaluators.process import EvaluatorPool
-from carob.evaluators.promptfoo import assertion_input
 from carob.evaluators.python_metric import digest_file
 from carob.metrics import Metric, Outcome, metric_parameters
 from carob.schema import Case, EvaluatorSettings, Json, Trace

@@ -53,7 +53,7 @@ class EvaluatorPool:
         self._launch = launch
         self._slots = Semaphore(size)
         self._lock = Lock()
-        self._idle: list[_Child] = []
+        self._idle: list[_EvaluatorProcess] = []
         _POOLS.add(self)
 
     def ask(self, document: bytes) -> bytes:
@@ -79,14 +79,14 @@ class EvaluatorPool:
         for child in idle:
             child.close()
 
-    def _take(self) -> _Child:
+    def _take(self) -> _EvaluatorProcess:
         with self._lock:
             child = self._idle.pop() if self._idle else None
         if child and child.alive:
             return child
         if child:
             child.close()
-        return _Child(self._launch)
+        return _EvaluatorProcess(self._launch)
 
 
 _POOLS: WeakSet[EvaluatorPool] = WeakSet()
@@ -98,7 +98,7 @@ def close_pools() -> None:
         pool.close()
 
 
-class _Child:
+class _EvaluatorProcess:
     def __init__(self, launch: Launch) -> None:
         self._launch = launch
         self._timed_out = False
