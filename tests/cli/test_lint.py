@@ -7,7 +7,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from carob.cli import carob
-from carob.errors import CarobError
+from carob.datasets.lint import privacy, typos
+from carob.errors import CarobError, install_hint
 
 KEY = "ghp_" + "a1B2" * 9
 EXAMPLES = {
@@ -149,3 +150,24 @@ def test_mistake_in_the_config_is_named(golden: Path, text: str, message: str, h
     error = failure(golden)
     assert message in str(error)
     assert hint in (error.hint or "")
+
+
+def test_missing_packages_are_one_line_for_all_files(golden: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(privacy, "missing_packages", lambda: {"phone": "phonenumbers"})
+    monkeypatch.setattr(typos, "misspellings", dict[str, str])
+    clean = {**EXAMPLES, "examples": EXAMPLES["examples"][1:]}
+    for name in ("a.json", "b.json"):
+        Path(name).write_text(json.dumps(clean))
+    result = run("a.json", "b.json")
+    assert result.exit_code == 0
+    *files, warning, hint = result.stdout.splitlines()
+    assert files == [f"{name}.json: no findings (examples, 1 case)" for name in "ab"]
+    assert warning == (
+        "warning: phone number not checked (phonenumbers not installed); typos not checked"
+        " (codespell not installed) [C001 not-checked]"
+    )
+    assert hint == f"  hint: {install_hint('pii', 'typos')}"
+    log = json.loads(run("a.json", "b.json", "--format", "sarif").stdout)
+    assert len(log["runs"][0]["results"]) == 2
+    assert run("a.json", "--strict").exit_code == 1
+    assert "not checked" not in run("a.json", "--ignore", "not-checked").stdout

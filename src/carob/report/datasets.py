@@ -8,8 +8,10 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 from pathlib import Path
 
+import msgspec
 from msgspec import UNSET
 
+from carob.errors import install_hint
 from carob.report.layout import PLAIN, Block, Display, Painted, TextTable, join_lines, line, status
 from carob.report.problems import hint_lines, problem_lines
 from carob.report.sarif import SarifResult, SarifRule, sarif
@@ -174,40 +176,68 @@ def _losses(losses: Iterable[Loss]) -> Iterator[str]:
 def format_lint(
     files: Iterable[LintedFile], rules: Iterable[LintRule], display: Display = PLAIN
 ) -> str:
-    """List each file with its findings."""
+    """List each file with its findings, then once what was not checked in any of them."""
     names = {rule.id: rule.name for rule in rules}
-    return join_lines((line for file in files for line in _linted(file, names)), display)
+    listed = [*files]
+    blocks = [line for file in listed for line in _linted(file, names)]
+    return join_lines([*blocks, *_unchecked(listed, names)], display)
+
+
+def _unchecked(files: Iterable[LintedFile], names: dict[str, str]) -> Iterator[Block]:
+    """Say which packages are missing, with the one command that installs them: they are missing
+    for every file alike."""
+    missing = {
+        finding.extra: finding
+        for file in files
+        for finding in file.findings
+        if finding.extra is not UNSET
+    }
+    if missing:
+        message = "; ".join(finding.message for finding in missing.values())
+        first = next(iter(missing.values()))
+        merged = msgspec.structs.replace(first, message=message, hint=install_hint(*missing))
+        yield from _finding(merged, names, indent="")
 
 
 def _linted(file: LintedFile, names: dict[str, str]) -> Iterator[Block]:
-    counts = Counter(finding.level for finding in file.findings)
+    findings = [finding for finding in file.findings if finding.extra is UNSET]
+    counts = Counter(finding.level for finding in findings)
     levels = [count(counts[level], level) for level in _SEVERITIES if counts[level]]
     masked = [] if file.masked is UNSET else [f"{count(file.masked, 'text')} masked"]
     result = ", ".join([*levels, *masked]) or "no findings"
     yield f"{file.path}: {result} ({file.format}, {count(file.cases, 'case')})"
-    for finding in file.findings[:_SHOWN_FINDINGS]:
+    for finding in findings[:_SHOWN_FINDINGS]:
         yield from _finding(finding, names)
-    if len(file.findings) > _SHOWN_FINDINGS:
-        more = count(len(file.findings) - _SHOWN_FINDINGS, "more finding")
+    if len(findings) > _SHOWN_FINDINGS:
+        more = count(len(findings) - _SHOWN_FINDINGS, "more finding")
         yield f"  and {more}; use --format json to list all"
 
 
-def _finding(finding: Finding, names: dict[str, str]) -> Iterator[Block]:
+def _finding(finding: Finding, names: dict[str, str], indent: str = "  ") -> Iterator[Block]:
     place = f"{finding.where}: " if finding.where else ""
     case = f"case {finding.case!r}: " if finding.case is not None else ""
     name = f"{finding.rule} {names[finding.rule]}"
     text = f": {place}{case}{finding.message} "
-    yield line("  ", status(finding.level), text, Painted(f"[{name}]", "dim"))
-    yield from hint_lines(finding.hint, "    ")
+    yield line(indent, status(finding.level), text, Painted(f"[{name}]", "dim"))
+    yield from hint_lines(finding.hint, f"{indent}  ")
 
 
 def format_lint_sarif(files: Iterable[LintedFile], rules: Iterable[LintRule]) -> str:
     """Return the findings as SARIF, at their lines in the golden files."""
     listed = [SarifRule(rule.id, rule.name, rule.level, rule.summary) for rule in rules]
-    log = sarif(
-        listed, (_sarif_result(file, finding) for file in files for finding in file.findings)
-    )
-    return "".join(log)
+    return "".join(sarif(listed, _sarif_results(files)))
+
+
+def _sarif_results(files: Iterable[LintedFile]) -> Iterator[SarifResult]:
+    """Yield the findings; packages that are missing for every file alike only for the first."""
+    missing: set[str] = set()
+    for file in files:
+        for finding in file.findings:
+            if finding.extra is not UNSET:
+                if finding.extra in missing:
+                    continue
+                missing.add(finding.extra)
+            yield _sarif_result(file, finding)
 
 
 def _sarif_result(file: LintedFile, finding: Finding) -> SarifResult:

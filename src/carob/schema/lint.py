@@ -40,6 +40,8 @@ class Finding(Struct, frozen=True, omit_defaults=False):
     offset: int | UnsetType = UNSET
     """In the text at `where`, in characters."""
     length: int | UnsetType = UNSET
+    extra: str | UnsetType = UNSET
+    """The extra to install, if a rule could not be checked without its packages."""
 
 
 class LintedFile(Struct, frozen=True, omit_defaults=False):

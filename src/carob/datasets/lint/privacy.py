@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from functools import cache
 
 from carob.datasets.lint.rules import (
-    NOT_CHECKED,
     WHOLE_DATASET,
     CaseLocation,
     JsonPath,
@@ -18,9 +17,9 @@ from carob.datasets.lint.rules import (
     LintOptions,
     RuleFamily,
     Violation,
+    not_checked,
     texts,
 )
-from carob.errors import install_hint
 from carob.schema import Dataset, Json, LintRule, Problem
 from carob.text.sensitive import (
     SensitiveKind,
@@ -110,8 +109,7 @@ class Privacy(RuleFamily):
         if self._missing:
             kinds = ", ".join(_KIND_NAMES[kind] for kind in self._missing)
             packages = ", ".join(dict.fromkeys(self._missing.values()))
-            message = f"not checked: {kinds}; not installed: {packages}"
-            yield Violation(NOT_CHECKED, WHOLE_DATASET, message, install_hint("pii"))
+            yield not_checked(kinds, packages, extra="pii")
 
     def _search(self, doc: Json, location: CaseLocation) -> Iterator[Violation]:
         for path, text in texts_and_keys(doc):

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import ClassVar, NamedTuple, TypeAlias
 
-from carob.errors import UsageError
+from carob.errors import UsageError, install_hint
 from carob.schema import Case, Dataset, DatasetPurpose, Json, LintRule, Severity
 from carob.text.spelling import did_you_mean
 
@@ -75,6 +75,14 @@ class Violation(NamedTuple):
     """Relative to the case."""
     span: tuple[int, int] | None = None
     """Offset and length in the text at `path`."""
+    extra: str | None = None
+    """The extra that a rule requires that could not be checked."""
+
+
+def not_checked(kinds: str, packages: str, *, extra: str) -> Violation:
+    """Say that some kinds of mistakes could not be looked for without the packages of an extra."""
+    message = f"{kinds} not checked ({packages} not installed)"
+    return Violation(NOT_CHECKED, WHOLE_DATASET, message, install_hint(extra), extra=extra)
 
 
 class LintOptions(NamedTuple):

@@ -172,6 +172,7 @@ def _finding(violation: Violation, path: str, line: int | None, settings: LintOp
         line=None if is_whole else line,
         offset=violation.span[0] if violation.span else UNSET,
         length=violation.span[1] if violation.span else UNSET,
+        extra=violation.extra or UNSET,
     )
 
 

@@ -12,15 +12,13 @@ from collections import Counter
 from collections.abc import Iterator
 
 from carob.datasets.lint.rules import (
-    NOT_CHECKED,
-    WHOLE_DATASET,
     LintItem,
     LintOptions,
     RuleFamily,
     Violation,
+    not_checked,
     path_of,
 )
-from carob.errors import install_hint
 from carob.schema import Case, Dataset, LintRule
 from carob.text.language import guess_language
 from carob.text.misspellings import LANGUAGE, misspellings
@@ -77,8 +75,7 @@ class Typos(RuleFamily):
         if known and self._languages[LANGUAGE] >= _MOST * known:
             yield from self._pending
         if not misspellings():
-            message = "typos were not checked: the package 'codespell' is not installed"
-            yield Violation(NOT_CHECKED, WHOLE_DATASET, message, install_hint("typos"))
+            yield not_checked("typos", "codespell", extra="typos")
 
 
 def _find_typos(item: LintItem, text: str) -> Iterator[Violation]:
