@@ -157,3 +157,14 @@ def test_demo_overwrites_nothing(tmp_path: Path):
     (tmp_path / "support.csv").write_text("mine")
     process = carob("demo", "--keep", str(tmp_path))
     assert (process.returncode, (tmp_path / "support.csv").read_text()) == (2, "mine")
+
+
+def test_module_is_the_same_command():
+    process = subprocess.run(
+        [sys.executable, "-m", "carob", "--version"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    assert process.stdout == carob("--version").stdout
