@@ -195,6 +195,8 @@ def test_merge_conflict_in_the_registry_is_named_as_one(tmp_path: Path, root: Pa
     with pytest.raises(InputError, match="has an unresolved git merge conflict") as caught:
         release(Path("support.json"), root)
     assert "two branches released this dataset" in (caught.value.hint or "")
+    with pytest.raises(InputError, match="has an unresolved git merge conflict"):
+        versions.versions(registry=root)
     problems = [problem.message for problem in versions.verify(registry=root)]
     assert "has an unresolved git merge conflict" in problems
 

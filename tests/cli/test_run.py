@@ -353,3 +353,15 @@ def test_eval_set_is_another_name_of_golden():
     args = ["run", "traces/regressed.otlp.jsonl", "-m", TRAJECTORY, "--format", "json"]
     result = CliRunner().invoke(carob, [*args, "--eval-set", "support.evalset.json"])
     assert json.loads(result.stdout)["dataset"]["name"] == "bike_shop_support"
+
+
+def test_mapping_of_the_named_config_applies_to_the_golden_data():
+    Path("other.toml").write_text(
+        '[map]\ninput = "frage"\nexpected = "antwort"\n', encoding="utf-8"
+    )
+    Path("faq.csv").write_text("frage,antwort\nDo you repair e-bikes?,Yes.\n", encoding="utf-8")
+    assert isinstance(run("-m", "rouge_l", golden="faq.csv").exception, CarobError)
+    result = run("-m", "rouge_l", "-c", "other.toml", "--format", "json", golden="faq.csv")
+    assert json.loads(result.stdout)["dataset"]["format"].startswith("rows:input=frage")
+    sarif = run("-m", "rouge_l", "-c", "other.toml", "--format", "sarif", golden="faq.csv")
+    assert "faq.csv" in sarif.stdout

@@ -272,11 +272,11 @@ def json_schema(format: str) -> str:
     return file.read_text(encoding="utf-8")
 
 
-def case_lines(golden: PathName) -> dict[str, tuple[str, int]]:
+def case_lines(golden: PathName, *, config: Path | None = None) -> dict[str, tuple[str, int]]:
     """Return the file and line of each case, by id."""
     release = find_release(golden)
     path = release.file if release else Path(golden)
-    opened = open_golden(path, golden_formats(), release.record.format if release else None)
+    opened = open_golden(path, golden_formats(config), release.record.format if release else None)
     sidecar = Sidecar() if opened.container == "document" else read_sidecar(path)
     cases = zip(read_cases(opened, sidecar), opened.items(), strict=True)
     file, listed = str(path), opened.source.listed

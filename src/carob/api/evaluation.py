@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import msgspec
 
@@ -20,6 +21,8 @@ class Evaluation(msgspec.Struct, frozen=True, kw_only=True):
     golden: PathName | Dataset | None
     store: str | None
     """Where the run is saved, if it is."""
+    config: Path | None = None
+    """The config whose mapping the golden data was read with."""
 
     def passed(self, *, allow_unscored: bool = False) -> bool:
         """Return whether the run passed."""
@@ -42,7 +45,7 @@ class Evaluation(msgspec.Struct, frozen=True, kw_only=True):
 
         if self.golden is None or isinstance(self.golden, Dataset):
             return {}
-        return case_lines(self.golden)
+        return case_lines(self.golden, config=self.config)
 
     def _earlier_runs(self) -> Sequence[RunEntry]:
         from carob.api.history import earlier_runs  # late: only some forms need it

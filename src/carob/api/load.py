@@ -85,13 +85,19 @@ def load_streamed(
 
 
 def _load(
-    path: PathName, form: str | None, *, spooled: bool, progress: ProgressListener = ignore
+    path: PathName,
+    form: str | None,
+    *,
+    spooled: bool,
+    progress: ProgressListener = ignore,
+    config: Path | None = None,
 ) -> Dataset:
     check_one_dataset(path)
     release = find_release(path)
     if release:
         return load_release(release, spooled=spooled)
-    return read_dataset(Path(path), golden_formats(), form, spooled=spooled, progress=progress)
+    formats = golden_formats(config)
+    return read_dataset(Path(path), formats, form, spooled=spooled, progress=progress)
 
 
 def dataset_files(
@@ -153,10 +159,11 @@ def check_one_dataset(path: PathName) -> None:
         raise UsageError(message, where=str(path), hint=hint)
 
 
-def load_golden(golden: PathName | Dataset) -> Dataset:
-    """Return golden data to score against, from a file or from memory. The cases of a large file
-    stay on disk."""
-    dataset = golden if isinstance(golden, Dataset) else _load(golden, None, spooled=True)
+def load_golden(golden: PathName | Dataset, *, config: Path | None = None) -> Dataset:
+    """Return golden data to score against, from a file, with the mapping of a config for plain
+    rows, or from memory. The cases of a large file stay on disk."""
+    is_loaded = isinstance(golden, Dataset)
+    dataset = golden if is_loaded else _load(golden, None, spooled=True, config=config)
     check_unique_ids(dataset)
     return dataset
 

@@ -40,7 +40,7 @@ def prepare_run(request: RunRequest, listeners: Listeners) -> PreparedRun:
     config = run_settings(request)
     store = store_url(request.store, config=config) if request.save else None
     golden = config.golden if request.golden is None else request.golden
-    cases = select_run_cases(request, golden)
+    cases = select_run_cases(request, config)
     config, chosen = choose_run_metrics(request, config, cases)
     if chosen:
         listeners.metrics(chosen)
@@ -67,9 +67,7 @@ def run_settings(request: RunRequest) -> Config:
     )
 
 
-def select_run_cases(
-    request: RunRequest, golden: PathName | Dataset | None
-) -> SelectedCases | None:
+def select_run_cases(request: RunRequest, config: Config) -> SelectedCases | None:
     """Load the golden data and select cases. Raises `UsageError` for a selection without data."""
     selection = make_selection(
         request.tags,
@@ -81,8 +79,9 @@ def select_run_cases(
         stratify=request.stratify,
         seed=request.sample_seed,
     )
+    golden = config.golden if request.golden is None else request.golden
     if golden is not None:
-        return load_selected(golden, selection, request.by)
+        return load_selected(golden, selection, request.by, config=config.path)
     if selection or request.by:
         message = "cannot select or break down cases without golden data"
         raise UsageError(message, hint="pass --golden")

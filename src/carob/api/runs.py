@@ -88,7 +88,7 @@ def evaluate(request: RunRequest, listeners: Listeners | None = None) -> Evaluat
         scored.unfinished.close()
         if live and saved and not live.stopped:
             live.journal.discard()
-    return Evaluation(run=run, golden=golden, store=store)
+    return Evaluation(run=run, golden=golden, store=store, config=config.path)
 
 
 def run(
@@ -188,7 +188,7 @@ def estimate(request: RunRequest, listeners: Listeners | None = None) -> CostEst
     listeners = listeners or Listeners()
     config = run_settings(request)
     store = store_url(request.store, config=config) if request.save else request.answers
-    cases = select_run_cases(request, config.golden if request.golden is None else request.golden)
+    cases = select_run_cases(request, config)
     config, chosen = choose_run_metrics(request, config, cases)
     if chosen:
         listeners.metrics(chosen)

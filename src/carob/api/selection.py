@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
@@ -57,11 +58,15 @@ def make_selection(
 
 
 def load_selected(
-    golden: PathName | Dataset, selection: CaseSelection, by: Sequence[str] = ()
+    golden: PathName | Dataset,
+    selection: CaseSelection,
+    by: Sequence[str] = (),
+    *,
+    config: Path | None = None,
 ) -> SelectedCases:
     """Load golden data and select cases. Raises `UsageError` if no case is left, and for a property
     in `by` that no case has."""
-    part = whole = load_golden(golden)
+    part = whole = load_golden(golden, config=config)
     if selection:
         from carob.datasets.select import select_cases  # late: most runs score all cases
 

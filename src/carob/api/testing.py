@@ -202,7 +202,7 @@ def suite(
         judge=judge,
         allow_code=True,
     )
-    selected = load_selected(golden, make_selection(tags, where, cases, limit))
+    selected = load_selected(golden, make_selection(tags, where, cases, limit), config=named.path)
     resolved, chosen = add_default_metrics(
         named, selected.part.cases, thresholds=limits, params=values
     )

@@ -59,6 +59,8 @@ def versions(name: str | None = None, *, registry: PathName = REGISTRY) -> tuple
     """List the releases of all datasets, or of one, oldest first."""
     opened = Registry(Path(registry))
     datasets = opened.datasets() if name is None else [opened.find_dataset(name)]
+    for dataset in datasets:
+        dataset.newest()  # raises for a merge conflict: the releases are those of one branch only
     return tuple(release.record for dataset in datasets for release in dataset.releases())
 
 

@@ -128,10 +128,12 @@ def report(
     start of it, `latest`, `latest:DATASET`, `branch:NAME` or any other LABEL:VALUE.
     """
     if form == "json":  # as it was stored, even if this version would write it differently
-        document = api.history.find_document(run, store=store)
+        with progress_line("reading the run"):
+            document = api.history.find_document(run, store=store)
         emit_parts(format_json_list(document.head, "cases", document.bodies), output)
         return
-    stored = api.history.find_run(run, store=store)
+    with progress_line("reading the run"):
+        stored = api.history.find_run(run, store=store)
     api.history.check_groups(stored, by)
     inputs = ReportInputs(
         stored,
@@ -237,7 +239,8 @@ def prune(
     Runs labeled `baseline` or `release` are kept. With both --keep and --older-than,
     a run is removed only if both apply.
     """
-    pruned = api.history.prune_runs(keep=keep, older_than=older_than, dry=dry, store=store)
+    with progress_line("removing runs"):
+        pruned = api.history.prune_runs(keep=keep, older_than=older_than, dry=dry, store=store)
     emit_result(pruned, form, output, partial(format_prune, pruned))
 
 

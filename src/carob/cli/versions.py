@@ -185,7 +185,8 @@ def versions(
 def _verify(
     name: str | None, heads: tuple[str, ...], registry: Path, form: str, output: Path | None
 ) -> None:
-    problems = api.versions.verify(registry=registry, heads=heads)
+    with progress_line("verifying"):
+        problems = api.versions.verify(registry=registry, heads=heads)
     verified = () if problems else api.versions.versions(name, registry=registry)
     newest = {release.name: release.seal for release in verified}
     document = {"valid": not problems, "heads": newest, "problems": problems}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from carob.schema import (
     DatasetPurpose,
     EvaluatorSettings,
@@ -108,6 +110,11 @@ class Config(Struct, frozen=True):
     serve: ServeSettings = ServeSettings()
     withheld: tuple[SensitiveSetting, ...] = ()
     """Settings that the file names and the user has not trusted. They have no effect."""
+
+    @property
+    def path(self) -> Path | None:
+        """The file that the settings were read from, if there is one."""
+        return Path(self.source) if self.source else None
 
     def choice(self, name: str) -> MetricChoice:
         """Return a metric with its settings, if the config has any."""
