@@ -11,13 +11,18 @@ from carob.analysis.invariance import measure_invariance
 from carob.api.append import join_cases
 from carob.api.datasets import save_with_losses
 from carob.api.history import find_run
+from carob.api.judges import judge_pool
 from carob.api.load import PathName, as_list, format_name, load
+from carob.api.store import store_url
 from carob.errors import FormatError, InputError, UsageError
-from carob.schema import Dataset, Json
+from carob.judges.sync import run_sync
+from carob.metrics import JudgeClient, Ledger
+from carob.schema import Case, Dataset, Json
 from carob.schema.synth import PARENT, Invariance, RelationInfo, SynthReport
 from carob.synth.coverage import AXES
-from carob.synth.generate import RELATIONS, Generator
+from carob.synth.generate import RELATIONS, Generator, is_synthetic
 from carob.synth.relation import Relation
+from carob.synth.rewrite import RewriteStyle, forget_answers, rewrite_case
 from carob.synth.templates import (
     CaseTemplate,
     compose_datasets,
@@ -35,10 +40,16 @@ __all__ = [
     "invariance",
     "list_relations",
     "merge_datasets",
+    "rewrite",
     "synth",
 ]
 
 _MAX_PER_CASE = 1000
+_STYLES = {
+    "paraphrase": "Use other words and another sentence structure.",
+    "persona": "Write as this person would: {}",
+    "translation": "Translate it to {}.",
+}
 
 
 def list_relations() -> tuple[RelationInfo, ...]:
@@ -142,3 +153,60 @@ def _read_tools(path: Path) -> dict[str, ToolSchema]:
         hint = 'expected a list such as [{"name": "find_order", "parameters": {…}}]'
         raise FormatError("no tool declarations", where=str(path), hint=hint)
     return tools
+
+
+def rewrite(
+    src: PathName,
+    dst: PathName,
+    *,
+    model: str,
+    style: str = "paraphrase",
+    samples: int = 3,
+    agree: int = 2,
+    seed: int = 0,
+    to: str | None = None,
+    store: str | None = None,
+) -> int:
+    """Write the cases of a dataset in the words of a model such as `openai:gpt-5-mini`, and return
+    how many were kept: those that still state every value of the expected calls, and that `agree`
+    of `samples` checks find to ask for the same. The style is `paraphrase`, `persona: DESCRIPTION`
+    or `translation: LANGUAGE`; a translation expects the calls, and no answer."""
+    kind, _, detail = (part.strip() for part in style.partition(":"))
+    if kind not in _STYLES or (("{}" in _STYLES[kind]) != bool(detail)):
+        hint = "expected paraphrase, `persona: DESCRIPTION` or `translation: LANGUAGE`"
+        raise UsageError(f"invalid style {style!r}", hint=hint)
+    if not 1 <= agree <= samples:
+        raise UsageError(f"agree: expected 1 to {samples}, got {agree}")
+    dataset = load(src)
+    client = judge_pool(None, store_url(store)).client_of(model)
+    if client is None:
+        raise UsageError("missing model", hint="expected PROVIDER:MODEL")
+    chosen = RewriteStyle(kind, _STYLES[kind].format(detail), samples, agree)
+    cases = run_sync(_rewrite_all(dataset, client, chosen, seed))
+    if kind == "translation":
+        cases = [forget_answers(case) for case in cases]
+    if not cases:
+        raise UsageError("no rewriting was kept; nothing was written")
+    save_with_losses(
+        Dataset(name=f"{dataset.name}-{kind}", cases=cases, tags=dataset.tags),
+        dst,
+        format=to or format_name(dataset),
+        overwrite=False,
+        hint="pass another file name",
+    )
+    return len(cases)
+
+
+async def _rewrite_all(
+    dataset: Dataset, client: JudgeClient, style: RewriteStyle, seed: int
+) -> list[Case]:
+    ledger = Ledger()
+    try:
+        rewritten = [
+            await rewrite_case(case, client, style, seed=seed, ledger=ledger)
+            for case in dataset
+            if not is_synthetic(case)
+        ]
+    finally:
+        await client.close()
+    return [case for case in rewritten if case]
