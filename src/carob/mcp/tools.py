@@ -17,7 +17,7 @@ import msgspec
 from carob.api import compare as comparing
 from carob.api.case_view import view_case
 from carob.api.datasets import summarise, validate
-from carob.api.history import list_runs, stored_document
+from carob.api.history import list_runs, stored_document, stored_run
 from carob.api.lint import lint
 from carob.api.load import is_reference, load
 from carob.api.metrics import metrics
@@ -85,14 +85,18 @@ class RunTools(NamedTuple):
     def compare(self, before: str, after: str) -> Answer:
         """Compare two runs statistically: did the agent regress, improve, or stay equivalent, and
         which cases flipped. Runs are ids, `latest` or `latest~1`."""
-        return {**to_object(comparing.compare(before, after, store=self.store))}
+        # Stored runs only: a name such as `runs/a.json` must not be opened.
+        runs = [stored_run(name, store=self.store) for name in (before, after)]
+        return {**to_object(comparing.compare(*runs, store=self.store))}
 
     def gate(
         self, run: str, baseline: str | None = None, min_pass_rate: float | None = None
     ) -> Answer:
         """Decide whether a run may be merged, by the rules of carob.toml and those named here."""
-        rules = comparing.gate_rules(baseline=baseline, min_pass_rate=min_pass_rate)
-        result = comparing.gate(run, rules, store=self.store)
+        rules = comparing.gate_rules(min_pass_rate=min_pass_rate)
+        before = stored_run(baseline, store=self.store) if baseline else None
+        after = stored_run(run, store=self.store)
+        result = comparing.gate(after, rules, baseline=before, store=self.store)
         return {
             "passed": result.passed,
             "run": result.run,

@@ -23,6 +23,7 @@ from carob.api.upkeep import Upkeep
 from carob.errors import UsageError, install_hint
 from carob.server.app import create_app
 from carob.server.events import EventStream, events_route
+from carob.server.mcp_route import mcp_route
 from carob.server.otlp import otlp_routes
 from carob.server.security import FindRoles, HostNames
 from carob.server.workspace import Workspace
@@ -93,7 +94,7 @@ def serve(
             workspace,
             hosts=known_hosts(pages, allowed_hosts),
             find_roles=find_roles,
-            routes=[*receivers, events_route(events)],
+            routes=[*receivers, events_route(events), mcp_route(store)],
         )
         receiver = create_app(
             workspace,
