@@ -158,6 +158,22 @@ def test_target_of_the_config_needs_trust():
     assert len(calls()) == QUESTIONS
 
 
+def test_target_is_named_as_in_the_config():
+    named = CONFIG.replace('target = "', '[targets]\nshop = "')
+    Path("carob.toml").write_text(named)
+    refused = run_config("--target", "shop")
+    assert refused.returncode == 2
+    assert "targets.shop = python:agent.py:answer" in refused.stderr
+    assert not Path("calls.txt").exists()
+    misspelt = run_config("--target", "shpo", "--trust-config")
+    assert misspelt.returncode == 2
+    assert "no target 'shpo' in carob.toml" in misspelt.stderr
+    assert "shop" in misspelt.stderr.partition("shpo")[2]
+    trusted = run_config("--target", "shop", "--trust-config")
+    assert trusted.returncode == 0, trusted.stderr
+    assert len(calls()) == QUESTIONS
+
+
 def test_sessions_of_two_runs_are_different():
     Path("agent.py").write_text(
         "def answer(message, conversation):\n"

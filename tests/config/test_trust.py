@@ -164,6 +164,21 @@ def test_trusted_target_has_its_options(tmp_path: Path):
     assert config.target.options == {"path": "/chat"}
 
 
+TARGETS = TARGET.replace("[target", "[targets.shop")
+
+
+def test_named_target_has_no_effect_without_trust(tmp_path: Path):
+    config = load_config(write_config(tmp_path, TARGETS))
+    assert config.targets == {"shop": TargetSettings(turn_timeout=9)}
+    assert sorted(setting.shown for setting in config.withheld) == [
+        "targets.shop.headers.X-Tenant = CAROB_TENANT",
+        "targets.shop.key_env = SHOP_AGENT_TOKEN",
+        "targets.shop.name = python:agents/shop.py:answer",
+        "targets.shop.options = (16 characters, hidden because they may be a secret)",
+        "targets.shop.url = https://shop.example.com/v1",
+    ]
+
+
 @pytest.mark.parametrize("setting", ['key_env = "GITHUB_TOKEN"', 'headers = {X = "GITHUB_TOKEN"}'])
 def test_target_cannot_name_any_secret(tmp_path: Path, setting: str):
     text = f'[target]\nname = "python:agent.py:answer"\n{setting}\n'

@@ -18,6 +18,7 @@ from carob.api.live_journal import AttemptJournal, RecordedTraces, attempt_key
 from carob.api.live_request import LiveRequest
 from carob.api.live_simulator import Simulator, open_simulator
 from carob.api.live_spans import open_joiner
+from carob.api.named_targets import choose_target
 from carob.api.run_request import Listeners, RunRequest
 from carob.api.selection import SelectedCases
 from carob.api.unfinished import StoredBatches
@@ -54,6 +55,8 @@ _SHOWN_BY: Mapping[str, Capability] = {
     "models": "usage",
 }
 """The capability that a target needs for a part of the trace; other parts are always there."""
+_SECONDS_BETWEEN = 0.2
+"""How often a live run looks whether it was cancelled."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,6 +86,8 @@ class LiveInputs:
     resume: bool
     report: ProblemListener = ignore
     listener: Callable[[LiveEvent], None] = ignore
+    cancelled: Callable[[], bool] | None = None
+    """Whether to give up, from another thread."""
 
 
 def record_live_run(
@@ -95,7 +100,7 @@ def record_live_run(
 ) -> LiveRecording | None:
     """Ask the live agent of a request, or of the config if the request names no traces. `None` if
     neither has one."""
-    live, configured = request.live, configured_target(config)
+    live, configured = choose_target(request.live, config)
     if live is None and (configured is None or _has_traces(request, config, cases)):
         return None
     if cases is None:
@@ -114,16 +119,9 @@ def record_live_run(
             resume=request.resume,
             report=listeners.problem,
             listener=listeners.live,
+            cancelled=listeners.cancelled,
         )
     )
-
-
-def configured_target(config: Config) -> TargetSettings | None:
-    """Return the target of a config, which cannot be asked if some of its settings are withheld."""
-    if not any(setting.name.partition(".")[0] == "target" for setting in config.withheld):
-        return config.target
-    base = config.target or TargetSettings()
-    return msgspec.structs.replace(base, withheld=config.withheld, source=config.source)
 
 
 def _has_traces(request: RunRequest, config: Config, cases: SelectedCases | None) -> bool:
@@ -218,7 +216,9 @@ def record_live(inputs: LiveInputs) -> LiveRecording:
     progress.recorder = recorder
     try:
         attempts = _plan_attempts(inputs, key, journal.done, mocks, simulator)
-        run_loop(_record(recorder, attempts, simulator))
+        run_loop(_record(recorder, attempts, simulator, inputs.cancelled))
+        if inputs.cancelled and inputs.cancelled():
+            raise _stopped(journal, total)
     except KeyboardInterrupt as error:
         raise _stopped(journal, total) from error
     finally:
@@ -260,12 +260,30 @@ def _mock_source(request: LiveRequest, target: Target) -> MockSource | None:
 
 
 async def _record(
-    recorder: LiveRecorder, attempts: Iterator[PlannedAttempt], simulator: Simulator
+    recorder: LiveRecorder,
+    attempts: Iterator[PlannedAttempt],
+    simulator: Simulator,
+    cancelled: Callable[[], bool] | None,
 ) -> None:
     try:
-        await recorder.record(attempts)
+        if cancelled is None:
+            await recorder.record(attempts)
+        else:
+            await _unless(cancelled, recorder.record(attempts))
     finally:
         await simulator.close()
+
+
+async def _unless(cancelled: Callable[[], bool], work: Coroutine[Any, Any, None]) -> None:
+    """Do the work until somebody cancels it, also in the middle of a long conversation."""
+    task = asyncio.create_task(work)
+    while not task.done() and not cancelled():
+        await asyncio.wait({task}, timeout=_SECONDS_BETWEEN)
+    if not task.done():
+        task.cancel()
+        await asyncio.wait({task})
+    if not task.cancelled():
+        task.result()
 
 
 def _plan_attempts(

@@ -165,6 +165,6 @@ def _live_request(
     if "target" in values:
         flags["name"] = values["target"]
     if options:
-        configured = config.target.options if config.target else {}
-        flags["options"] = {**configured, **options}
+        base = config.targets.get(str(flags.get("name"))) or config.target
+        flags["options"] = {**(base.options if base else {}), **options}
     return msgspec.structs.replace(live, target=flags)

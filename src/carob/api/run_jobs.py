@@ -16,6 +16,8 @@ from carob import plugins
 from carob.api.drafts import load_draft
 from carob.api.golden import GoldenFolder
 from carob.api.history import stored_run
+from carob.api.live_request import LiveRequest
+from carob.api.named_targets import named_target, without_targets
 from carob.api.rescore import stored_traces
 from carob.api.run_request import Listeners, RunRequest
 from carob.api.runs import evaluate
@@ -23,11 +25,12 @@ from carob.api.sessions import check_sessions, evaluate_sessions
 from carob.api.settings import load_trusted
 from carob.api.store import check_labels
 from carob.api.trace_uploads import upload_file
+from carob.config import Config
 from carob.errors import CarobError, NotFoundError, RefusedError, StoppedError, UsageError
 from carob.policy.profile import builtin_profiles
-from carob.schema import Dataset, Problem, Run, Trace
+from carob.schema import Dataset, LiveEvent, Problem, Run, Trace
 from carob.schema.job import RunJob
-from carob.schema.problem import ProgressListener
+from carob.schema.problem import ProblemListener
 from carob.store import exists
 from carob.text.spelling import did_you_mean
 
@@ -47,8 +50,10 @@ class JobRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     dataset: str
     """A dataset, or a release of it such as `support@1.2.0`."""
     traces: tuple[str, ...] = ()
-    """Uploaded traces. Without traces and sessions, the traces that the dataset carries."""
+    """Uploaded traces. Without traces, sessions and a target, those that the dataset carries."""
     sessions: tuple[str, ...] = ()
+    target: str | None = None
+    """A live agent to ask: the name of a `[targets.NAME]` table in the server's `carob.toml`."""
     metrics: tuple[str, ...] = ()
     """Without any, those that the data asks for."""
     thresholds: dict[str, float] = {}
@@ -156,7 +161,11 @@ class RunJobs:
         for old in [job.id for job in self._jobs.values() if job.is_over][:-_MAX_KEPT]:
             del self._jobs[old]
             self._keys = {key: entry for key, entry in self._keys.items() if entry[0] != old}
-        job = self._jobs[id] = RunJob(id, "waiting", request.dataset, 0, 0, None, None, ())
+        job = self._jobs[id] = RunJob(
+            *(id, "waiting", request.dataset, 0, 0, None, None, ()),
+            target=request.target,
+            stage="asking" if request.target else "scoring",
+        )
         if key:
             self._keys[key] = (id, body)
         return job
@@ -172,7 +181,7 @@ class RunJobs:
             return
         self._set(id, state="running")
         try:
-            run = make(Listeners(scoring=self._progress(id), problem=problem))
+            run = make(self._listeners(id, problem))
         except (StoppedError, KeyboardInterrupt):
             self._set(id, state="cancelled", problems=tuple(problems))
         except CarobError as error:
@@ -182,28 +191,43 @@ class RunJobs:
             failure = Problem(where="", message=f"unexpected {type(error).__name__}: {error}")
             self._set(id, state="failed", problems=(failure, *problems))
         else:
-            done = {"run": run.id, "cases": run.summary.cases}
-            self._set(id, state="done", eta_s=0.0, problems=tuple(problems), **done)
+            cases = run.summary.cases
+            self._set(
+                id, state="done", eta_s=0.0, problems=tuple(problems), run=run.id, cases=cases
+            )
 
-    def _progress(self, id: str) -> ProgressListener:
+    def _listeners(self, id: str, problem: ProblemListener) -> Listeners:
         start = shown = time.monotonic()
 
-        def scoring(done: int, total: int) -> None:
+        def show(done: int, total: int, **changes: object) -> None:
             nonlocal shown
+            now = time.monotonic()
+            publish = now - shown >= _SECONDS_BETWEEN or done >= total
+            shown = now if publish else shown
+            # Whoever asks gets the newest state: the next conversation may take minutes.
+            self._set(id, publish=publish, done=done, total=total, **changes)
+
+        def scoring(done: int, total: int) -> None:
             if id in self._cancelled:
                 raise _Cancelled
             now = time.monotonic()
-            if now - shown < _SECONDS_BETWEEN and done < total:
-                return
-            shown = now
-            eta = (now - start) / done * (total - done) if done else None
-            self._set(id, done=done, total=total, eta_s=None if eta is None else round(eta, 1))
+            eta = round((now - start) / done * (total - done), 1) if done else None
+            show(done, total, stage="scoring", eta_s=eta)
 
-        return scoring
+        def live(event: LiveEvent) -> None:
+            nonlocal start
+            start = time.monotonic()  # of scoring, which begins after the last conversation
+            changes = {"failed": event.failed, "cost": event.cost, "eta_s": event.eta_s}
+            show(event.done, event.total, stage="asking", **changes)
 
-    def _set(self, id: str, **changes: object) -> RunJob:
+        return Listeners(
+            scoring=scoring, live=live, problem=problem, cancelled=lambda: id in self._cancelled
+        )
+
+    def _set(self, id: str, *, publish: bool = True, **changes: object) -> RunJob:
         job = self._jobs[id] = msgspec.structs.replace(self._jobs[id], **changes)
-        self.changed(job)
+        if publish:
+            self.changed(job)
         return job
 
 
@@ -217,14 +241,19 @@ def _prepare(
     golden = load_draft(sources.folder, request.dataset)
     labels = {**request.labels, **({_REQUEST: _digest(key)} if key else {})}
     if request.sessions:
-        if request.traces or request.profile or request.thresholds or request.where:
+        if request.traces or request.target is not None:
+            raise UsageError("sessions, traces and a target", hint="pass only one of them")
+        if request.profile or request.thresholds or request.where:
             raise UsageError("sessions are scored with metrics and labels only")
         check_sessions(sources.store, request.sessions)
         return lambda listeners: _score_sessions(sources, request, golden, labels, listeners)
+    config = load_trusted(None)
+    live = _live_request(config, request, recorded) if request.target is not None else None
     files = [upload_file(sources.uploads, id) for id in request.traces]
     run = RunRequest(
         traces=files,
         recorded=recorded,
+        live=live,
         golden=golden,
         metrics=request.metrics,
         thresholds={name: repr(value) for name, value in request.thresholds.items()},
@@ -233,13 +262,29 @@ def _prepare(
         where=request.where,
         cases=request.cases,
         by=request.by,
-        config=msgspec.structs.replace(load_trusted(None), traces=()),
+        config=msgspec.structs.replace(without_targets(config), traces=()),
         store=sources.store,
         labels=labels,
         resume=True,
         keep_traces=True,
     )
     return lambda listeners: evaluate(run, listeners).run
+
+
+def _live_request(config: Config, request: JobRequest, recorded: Sequence[Trace]) -> LiveRequest:
+    name = request.target or ""
+    if request.traces or recorded:
+        raise UsageError("both traces and a target", hint="pass only one of them")
+    settings = named_target(config, name)
+    if settings.withheld:  # their values are not for whoever may start runs
+        hint = "run `carob trust` in the folder of the server"
+        raise RefusedError(f"the settings of target {name!r} are not trusted", hint=hint)
+    return LiveRequest(target=settings)
+
+
+def list_targets() -> tuple[str, ...]:
+    """Return the names of the live agents that requests may name."""
+    return tuple(load_trusted(None).targets)
 
 
 def _score_sessions(

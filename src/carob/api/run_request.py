@@ -77,6 +77,8 @@ class Listeners(msgspec.Struct, frozen=True, kw_only=True):
     """Receives how much is scored, and the total."""
     live: Callable[[LiveEvent], None] = ignore
     """Receives each finished attempt of a live run."""
+    cancelled: Callable[[], bool] | None = None
+    """Asked now and then while a live agent is asked; the run stops as on Ctrl-C if it is true."""
     problem: ProblemListener = ignore
     metrics: Callable[[ChosenMetrics], None] = ignore
     """Receives the metrics that were chosen from the data, unless the caller named metrics."""

@@ -43,7 +43,7 @@ _OPTIONS = (
     option(
         "--target",
         metavar="SCHEME:REST",
-        help="Live agent to ask, such as python:agent.py:answer.",
+        help="Live agent to ask, such as python:agent.py:answer, or a name in [targets].",
         show_default="`target` in carob.toml",
     ),
     option("--target-url", metavar="URL", help="Base URL of the API for chat: and responses:."),

@@ -95,6 +95,8 @@ class Config(Struct, frozen=True):
     """The judge model and its settings."""
     target: TargetSettings | None = None
     """The live agent and its settings."""
+    targets: dict[str, TargetSettings] = {}
+    """Further live agents, which a run names: the `[targets.NAME]` tables."""
     profile: str | None = None
     """Name or file of the scoring profile for all cases."""
     profiles: tuple[str, ...] = ()

@@ -8,6 +8,7 @@ from carob.schema.base import Struct
 from carob.schema.problem import Problem
 from carob.schema.run import CaseCounts
 
+JobStage = Literal["asking", "scoring"]
 JobState = Literal["waiting", "running", "done", "failed", "cancelled"]
 
 
@@ -18,7 +19,7 @@ class RunJob(Struct, frozen=True, omit_defaults=False):
     state: JobState
     dataset: str
     done: int
-    """How much is scored, of `total`."""
+    """How much is done of `total` in this stage."""
     total: int
     eta_s: float | None
     """Seconds until it is done, by the pace so far; `None` if there is none yet."""
@@ -28,6 +29,14 @@ class RunJob(Struct, frozen=True, omit_defaults=False):
     """Why it failed, and what is wrong with the traces."""
     cases: CaseCounts | None = None
     """How the cases came out, when it is done."""
+    target: str | None = None
+    """The live agent that is asked, by its name in the server's `carob.toml`."""
+    stage: JobStage = "scoring"
+    """What is counted: conversations with the live agent that are over, or what is scored."""
+    failed: int = 0
+    """Conversations with the live agent that failed."""
+    cost: float | None = None
+    """What the live agent and a simulated user cost so far, in US dollars; `None` if unknown."""
 
     @property
     def is_over(self) -> bool:

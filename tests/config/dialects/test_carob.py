@@ -6,7 +6,7 @@ import pytest
 
 from carob.config import Config, MetricChoice, find_config, load_config
 from carob.errors import FormatError
-from carob.schema import JudgeSettings
+from carob.schema import JudgeSettings, TargetSettings
 
 FULL = """
 [run]
@@ -185,3 +185,34 @@ def test_judge_mistake_is_located(tmp_path: Path, text: str, message: str):
         read_judge(tmp_path, text)
     assert message in str(caught.value)
     assert "sk-made-up" not in str(caught.value)
+
+
+def test_targets_have_names(tmp_path: Path):
+    text = """
+[targets]
+short = "python:agent.py:answer"
+[targets.staging]
+name = "adk:http://127.0.0.1:8000/shop"
+concurrency = 2
+"""
+    config = load_config(write_config(tmp_path, text), trust=lambda path, settings: True)
+    assert config.target is None
+    assert config.targets == {
+        "short": TargetSettings(name="python:agent.py:answer"),
+        "staging": TargetSettings(name="adk:http://127.0.0.1:8000/shop", concurrency=2),
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('[targets."python:x"]\nname = "python:agent.py:answer"', "invalid name of a target"),
+        ('[targets."a.b"]\nname = "python:agent.py:answer"', "invalid name of a target"),
+        ("[targets.shop]\nretry = true", "no 'name'"),
+        ('[targets.shop]\nname = "python:agent.py:answer"\nretries = 3', "unknown key 'retries'"),
+        ("targets = 3", "expected"),
+    ],
+)
+def test_wrong_target_is_an_error(tmp_path: Path, text: str, message: str):
+    with pytest.raises(FormatError, match=message):
+        load_config(write_config(tmp_path, text))

@@ -24,19 +24,19 @@ from carob.text.spelling import did_you_mean
 class Carob:
     name = "carob"
     recognized_by = (
-        "carob.toml has judge, target, [run], [metrics.NAME], [policy], [store], [lint], [gate],"
-        " [serve], [online.NAME], [map] and [matrix.AXIS]"
+        "carob.toml has judge, target, [targets.NAME], [run], [metrics.NAME], [policy], [store],"
+        " [lint], [gate], [serve], [online.NAME], [map] and [matrix.AXIS]"
     )
     syntaxes: tuple[Syntax, ...] = ("toml",)
     keys: tuple[str, ...] = (
-        *("judge", "target", "run", "metrics", "policy", "store", "lint", "gate"),
+        *("judge", "target", "targets", "run", "metrics", "policy", "store", "lint", "gate"),
         *("serve", "online", "map", "matrix"),
     )
 
     def read(self, table: Table, path: Path) -> Config:
-        judge, target = read_judge(table), read_target(table)
+        judge, target, targets = read_judge(table), read_target(table), read_targets(table)
         run, metrics, policy, store, lint, gate, serve, online, rows, matrix = map(
-            table.table, self.keys[2:]
+            table.table, self.keys[3:]
         )
         table.close()
         requested = run.texts("metrics") if run else ()
@@ -54,6 +54,7 @@ class Carob:
             dialect=self.name,
             judge=judge,
             target=target,
+            targets=targets,
             golden=golden,
             traces=traces,
             metrics=tuple(settings.get(name) or MetricChoice(name=name) for name in requested),
@@ -142,13 +143,30 @@ _TARGET_URL = "a run sends the golden questions to this address"
 _TARGET_KEY = "requests to the target contain the value of this environment variable"
 
 
-def read_target(top: Table) -> TargetSettings | None:
+def read_target(top: Table, key: str = "target") -> TargetSettings | None:
     """Read `target`: the name of a live agent, or a table with its settings."""
-    if not isinstance(top.entries().get("target"), dict):
-        name = top.sensitive("target", effect=_ASKED)
+    if not isinstance(top.entries().get(key), dict):
+        name = top.sensitive(key, effect=_ASKED)
         return TargetSettings(name=name) if name else None
-    table = top.table("target")
+    table = top.table(key)
     return _target_settings(table) if table else None
+
+
+def read_targets(top: Table) -> dict[str, TargetSettings]:
+    """Read the `[targets.NAME]` tables. What is not trusted is listed too, without its settings."""
+    table = top.table("targets")
+    return {name: _named_target(table, name) for name in table.entries()} if table else {}
+
+
+def _named_target(table: Table, name: str) -> TargetSettings:
+    # A name with a colon would be a scheme, and one with a dot part of the name of a setting.
+    if not re.fullmatch(r"[A-Za-z0-9_-]+", name):
+        hint = "expected letters, digits, - and _"
+        raise table.error(name, f"invalid name of a target {name!r}", hint=hint)
+    value = table.entries()[name]
+    if isinstance(value, dict) and "name" not in value:
+        raise table.error(name, "no 'name'", hint='such as name = "python:agent.py:answer"')
+    return read_target(table, name) or TargetSettings()
 
 
 def _target_settings(table: Table) -> TargetSettings:

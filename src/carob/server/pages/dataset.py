@@ -9,7 +9,7 @@ from carob.api.case_history import recent_verdicts
 from carob.api.drafts import get_draft, list_cases, release_draft
 from carob.api.golden import GoldenFolder, find_file
 from carob.api.lint import lint
-from carob.api.run_jobs import JobRequest
+from carob.api.run_jobs import JobRequest, list_targets
 from carob.api.trace_uploads import list_uploads
 from carob.api.versions import versions
 from carob.errors import CarobError
@@ -63,7 +63,8 @@ class ReleaseForm(Query, frozen=True):
 
 
 class RunForm(Query, frozen=True):
-    """Cases to run, and what to score: `run:ID`, `traces:ID`, or what the dataset recorded."""
+    """Cases to run, and what to score: `run:ID`, `traces:ID`, `target:NAME`, or what the dataset
+    recorded."""
 
     source: str = ""
     case: tuple[str, ...] = ()
@@ -134,7 +135,8 @@ def run_cases(workspace: Workspace, path: DatasetPath, form: RunForm) -> Redirec
     """Score the selected cases, or all of them, in the background."""
     kind, _, id = form.source.partition(":")
     traces = (id,) if kind == "traces" else ()
-    request = JobRequest(dataset=path.name, traces=traces, cases=form.case)
+    target = id if kind == "target" else None
+    request = JobRequest(dataset=path.name, traces=traces, target=target, cases=form.case)
     if kind == "run":
         job = workspace.jobs.rescore(workspace.sources, id, request)
     else:
@@ -308,7 +310,7 @@ def _row(
 
 
 def _run_fields(workspace: Workspace, name: str) -> Markup:
-    """Return what can be scored against the cases: stored and uploaded traces."""
+    """Return what can be scored against the cases: stored and uploaded traces, live agents."""
     runs = (
         history.list_runs(dataset=name, limit=10, store=workspace.store).runs
         if history.store_exists(store=workspace.store)
@@ -322,6 +324,7 @@ def _run_fields(workspace: Workspace, name: str) -> Markup:
         (f"traces:{upload.id}", f"uploaded {upload.file}")
         for upload in list_uploads(workspace.uploads)
     ]
+    sources += [(f"target:{name}", f"live agent {name}") for name in list_targets()]
     options = [tag("option", text, value=value) for value, text in sources]
     options.append(tag("option", "answers recorded in the dataset", value=""))
     return tag(

@@ -32,7 +32,7 @@ def show_job(workspace: Workspace, path: JobPath) -> Page | Redirect:
     if job.run and not job.problems:
         return Redirect(address("runs", job.run))
     return Page(
-        title=_TITLES[job.state],
+        title=_title(job),
         section="Runs",
         crumbs=(("Runs", "/runs"), (path.job, "")),
         content=[_region(job)],
@@ -46,6 +46,26 @@ def cancel_job(workspace: Workspace, path: JobPath) -> Redirect:
     return Redirect(address("jobs", path.job))
 
 
+def _title(job: RunJob) -> str:
+    if job.state == "running" and job.stage == "asking":
+        return f"Asking {job.target}"
+    return _TITLES[job.state]
+
+
+def _status(job: RunJob) -> str:
+    asking = job.stage == "asking"
+    if not job.total:
+        return "the first conversations are held" if asking else "reading the traces"
+    parts = [f"{job.done:,} of {job.total:,} {'conversations held' if asking else 'scored'}"]
+    if job.failed:
+        parts.append(f"{job.failed:,} failed")
+    if job.cost:
+        parts.append(f"${job.cost:,.2f} so far")
+    if job.eta_s is not None:
+        parts.append(f"about {job.eta_s:.0f} s left")
+    return ", ".join(parts)
+
+
 def _region(job: RunJob) -> Markup:
     bar = tag(
         "progress",
@@ -53,13 +73,11 @@ def _region(job: RunJob) -> Markup:
         max=str(job.total) if job.total else None,
         aria_label="progress",
     )
-    eta = "" if job.eta_s is None else f", about {job.eta_s:.0f} s left"
-    text = f"{job.done:,} of {job.total:,} scored{eta}" if job.total else "reading the traces"
     again = tag("p", tag("a", "Look again", href=address("jobs", job.id)), class_="unscripted")
     cancel = post_button("Cancel", address("jobs", job.id, "cancel"))
-    content: list[Child] = [tag("h1", f"{_TITLES[job.state]}: {job.dataset}")]
+    content: list[Child] = [tag("h1", f"{_title(job)}: {job.dataset}")]
     if not job.is_over:
-        content += [bar, tag("p", text, role="status", class_="quiet"), cancel, again]
+        content += [bar, tag("p", _status(job), role="status", class_="quiet"), cancel, again]
     content.append(problem_list(job.problems))
     if job.run:
         content.append(tag("p", tag("a", f"Open {job.run}", href=address("runs", job.run))))

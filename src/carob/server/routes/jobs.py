@@ -9,7 +9,7 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from carob.api.run_jobs import JobRequest, RunJobs
+from carob.api.run_jobs import JobRequest, RunJobs, list_targets
 from carob.schema.base import Struct
 from carob.schema.job import RunJob
 from carob.server.binding import Endpoints, Query, Reply
@@ -27,6 +27,12 @@ class JobList(Struct, frozen=True, omit_defaults=False):
     """Runs in the making and those that ended since the server started, newest first."""
 
     items: tuple[RunJob, ...]
+
+
+class TargetList(Struct, frozen=True, omit_defaults=False):
+    """The live agents that a run may ask, by their names in the server's `carob.toml`."""
+
+    targets: tuple[str, ...]
 
 
 class JobPath(Query, frozen=True):
@@ -67,6 +73,12 @@ def _key(request: Request) -> str | None:
     if key is not None and not 0 < len(key) <= _MAX_KEY:
         raise RequestError(400, f"the Idempotency-Key has {len(key)} characters, expected 1 to 255")
     return key
+
+
+@endpoints.get("/api/targets")
+def show_targets() -> TargetList:
+    """List the names of the live agents that a run may ask."""
+    return TargetList(list_targets())
 
 
 @endpoints.get("/api/jobs")
