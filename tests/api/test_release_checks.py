@@ -14,6 +14,7 @@ from msgspec import UNSET
 from carob.api import release as release_api
 from carob.api import versions
 from carob.api.release_checks import check_synthetic
+from carob.datasets.lint import privacy
 from carob.errors import InputError, RefusedError, UsageError
 from carob.schema import Case, Dataset, Json, Release
 from carob.versions.registry import seal_release
@@ -197,6 +198,8 @@ def test_merge_conflict_in_the_registry_is_named_as_one(tmp_path: Path, root: Pa
     assert "two branches released this dataset" in (caught.value.hint or "")
     with pytest.raises(InputError, match="has an unresolved git merge conflict"):
         versions.versions(registry=root)
+    with pytest.raises(InputError, match="has an unresolved git merge conflict"):
+        versions.changelog("customer-support-dataset", registry=root)
     problems = [problem.message for problem in versions.verify(registry=root)]
     assert "has an unresolved git merge conflict" in problems
 
@@ -220,3 +223,10 @@ def test_synthetic_cases_need_a_review_or_a_permission():
         check_synthetic(dataset, allow=False)
     assert check_synthetic(dataset, allow=True) == 1
     assert check_synthetic(dataset.with_cases([reviewed]), allow=False) == 0
+
+
+def test_release_records_that_rules_could_not_be_checked(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(privacy, "missing_packages", lambda: {"phone": "phonenumbers"})
+    assert release(write(example(1)), root).lint == "partial"

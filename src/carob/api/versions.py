@@ -83,8 +83,10 @@ def verify(*, registry: PathName = REGISTRY, heads: Iterable[str] = ()) -> tuple
 
 def changelog(name: str, *, registry: PathName = REGISTRY) -> str:
     """Return the changelog of a dataset up to its newest release."""
-    folder = Registry(Path(registry)).find(name).folder
-    return (folder / CHANGELOG).read_text("utf-8")
+    opened = Registry(Path(registry))
+    release = opened.find(name)
+    opened.releases_of(release.record.name).newest()  # raises for a merge conflict, as above
+    return (release.folder / CHANGELOG).read_text("utf-8")
 
 
 def checkout(
