@@ -80,6 +80,19 @@ def test_wheel_ships_nothing_but_the_package(wheel: set[str]):
     assert {name.split("/")[0] for name in wheel if ".dist-info/" not in name} == {"carob"}
 
 
+def test_no_installed_package_is_part_of_the_repository():
+    # A checkout has `.git`; a source distribution has nothing to ask.
+    if not (ROOT / ".git").exists():
+        return
+    listing = subprocess.run(
+        ["git", "ls-files"], cwd=ROOT, check=True, capture_output=True, text=True
+    )
+    installed = ("node_modules/", "site-packages/")
+    assert [
+        name for name in listing.stdout.split("\n") if any(part in name for part in installed)
+    ] == []
+
+
 def test_no_file_names_a_local_path_or_a_package_index():
     matches = [
         f"{path.relative_to(ROOT)}: {match[0]}"
