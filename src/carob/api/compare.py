@@ -19,6 +19,7 @@ from carob.api.load import PathName
 from carob.config import find_config, load_config, load_quarantine
 from carob.errors import EvaluationError
 from carob.schema import Comparison, GateResult, GateRules, Problem, QuarantinedCase, Run
+from carob.schema.problem import ProgressListener, ignore
 
 
 def compare(
@@ -30,12 +31,15 @@ def compare(
     alpha: float = ALPHA,
     held: Collection[str] = (),
     store: str | None = None,
+    progress: ProgressListener = ignore,
 ) -> Comparison:
     """Compare two runs statistically. `margin` is a share of each metric's scale, `margins` are in
-    the units of single metrics. `held` are informational metrics to compare as well."""
+    the units of single metrics. `held` are informational metrics to compare as well. `progress`
+    receives the number of cases that were read of each run."""
     require_statistics("a comparison")
     rules = ComparisonRules(alpha, margin, margins or {}, held)
-    return compare_runs(_load(before, store), _load(after, store), rules)
+    old, new = _load(before, store, progress), _load(after, store, progress)
+    return compare_runs(old, new, rules)
 
 
 def gate_rules(config: Path | None = None, **flags: object) -> GateRules:
@@ -92,8 +96,8 @@ def gate(
     )
 
 
-def _load(run: Run | PathName, store: str | None) -> Run:
-    return run if isinstance(run, Run) else find_run(str(run), store=store)
+def _load(run: Run | PathName, store: str | None, progress: ProgressListener = ignore) -> Run:
+    return run if isinstance(run, Run) else find_run(str(run), store=store, progress=progress)
 
 
 def _load_quarantine(rules: GateRules) -> tuple[QuarantinedCase, ...]:

@@ -28,6 +28,7 @@ from carob.schema.history import (
     TransferReport,
     VerifyReport,
 )
+from carob.schema.problem import ProgressListener, ignore
 from carob.store import Database, exists, open_store
 from carob.store.document import DocumentParts, RunDocument, microseconds
 from carob.store.history import HistoryQuery, find_execution, history_page, label_execution
@@ -35,7 +36,7 @@ from carob.store.ledger import ledger_head
 from carob.store.prune import Retention, prune
 from carob.store.run_file import read_run_file
 from carob.store.runs import CaseQuery, read_cases, read_parts, read_run
-from carob.store.transfer import export_lines, import_file
+from carob.store.transfer import count_executions, export_lines, import_file
 from carob.store.verify import verify
 from carob.text.spelling import did_you_mean
 
@@ -46,12 +47,13 @@ _TREND = 30
 _SEARCHED_PAGES = 20
 
 
-def find_run(name: str, *, store: str | None = None) -> Run:
+def find_run(name: str, *, store: str | None = None, progress: ProgressListener = ignore) -> Run:
     """Find a run: a file written by `carob run --format json -o FILE`, or a stored run by its id or
-    a prefix of it, `latest`, `latest~1`, `latest:DATASET`, `branch:NAME` or `release`."""
+    a prefix of it, `latest`, `latest~1`, `latest:DATASET`, `branch:NAME` or `release`. `progress`
+    receives the number of cases that were read from the store."""
     if _is_path(name):
         return _read_intact(Path(name)).run
-    return stored_run(name, store=store)
+    return stored_run(name, store=store, progress=progress)
 
 
 def find_document(name: str, *, store: str | None = None) -> DocumentParts:
@@ -63,10 +65,10 @@ def find_document(name: str, *, store: str | None = None) -> DocumentParts:
         return read_parts(database, find_execution(database, name))
 
 
-def stored_run(name: str, *, store: str | None = None) -> Run:
+def stored_run(name: str, *, store: str | None = None, progress: ProgressListener = ignore) -> Run:
     """Find a run in the store. Unlike `find_run` this opens no file, whatever the name is."""
     with _open(store) as database:
-        return read_parts(database, find_execution(database, name)).decode(name).run
+        return read_parts(database, find_execution(database, name), progress).decode(name).run
 
 
 def stored_document(name: str, *, store: str | None = None) -> bytes:
@@ -249,11 +251,17 @@ def label_run(name: str, labels: Mapping[str, str], *, store: str | None = None)
         label_execution(database, find_execution(database, name), labels)
 
 
-def verify_store(*, store: str | None = None, head: str | None = None) -> VerifyReport:
+def verify_store(
+    *,
+    store: str | None = None,
+    head: str | None = None,
+    progress: ProgressListener = ignore,
+) -> VerifyReport:
     """Recompute all digests and report everything that was changed, deleted or added behind
     Carob's back. With `head`, which an earlier report printed, also report a rewritten history."""
     with _open(store) as database:
-        return verify(database, head=_check_head(head) if head is not None else None)
+        checked = _check_head(head) if head is not None else None
+        return verify(database, head=checked, progress=progress)
 
 
 def _check_head(head: str) -> str:
@@ -274,7 +282,12 @@ def store_head(*, store: str | None = None) -> str:
 
 
 def export_runs(
-    path: Path, names: Sequence[str] = (), *, store: str | None = None, force: bool = False
+    path: Path,
+    names: Sequence[str] = (),
+    *,
+    store: str | None = None,
+    force: bool = False,
+    progress: ProgressListener = ignore,
 ) -> TransferReport:
     """Write all runs, or the named ones, to a file of JSON lines. A name that ends in `.gz` is
     compressed. An existing file is only overwritten with `force`."""
@@ -282,6 +295,7 @@ def export_runs(
         check_overwrite(path)
     with _open(store) as database:
         selected = [find_execution(database, name) for name in names] or None
+        total = len(selected) if selected else count_executions(database)
         executions = contents = 0
         with atomic_writer(path) as file:
             out = gzip.GzipFile(fileobj=file, mode="wb", mtime=0) if path.suffix == ".gz" else file
@@ -289,6 +303,7 @@ def export_runs(
                 out.write(line)
                 executions += line.startswith(b'{"run"')
                 contents += line.startswith(b'{"kind"')
+                progress(executions, total)
             if out is not file:
                 out.close()
         return TransferReport(store=str(path), executions=executions, known=0, contents=contents)

@@ -31,6 +31,7 @@ from carob.files.atomic import Content, FileContent, has_content, write_atomic
 from carob.files.lock import lock_folder
 from carob.schema import Bump, Dataset, Diff, PreviousRelease, Release
 from carob.schema.digest import dataset_digest
+from carob.schema.problem import ProgressListener, ignore
 from carob.versions import changelog, git
 from carob.versions.diff import with_losses
 from carob.versions.numbers import (
@@ -85,13 +86,15 @@ def release(
     new_dataset: bool = False,
     registry: PathName = REGISTRY,
     from_: str | None = None,
+    progress: ProgressListener = ignore,
 ) -> Release:
     """Release a golden file as an immutable version. The version follows from the changes since the
     last release of the dataset; a lower one is refused, unless a reason is given in `because`.
     Errors of the linter are refused, unless `lint` is false, and synthetic cases that nobody has
-    reviewed, unless `allow_synthetic`. The release records all three."""
+    reviewed, unless `allow_synthetic`. The release records all three. `progress` receives the
+    bytes that were read."""
     file, root = writable_path(path), Path(registry)
-    dataset = load_streamed(file, from_=from_)
+    dataset = load_streamed(file, from_=from_, progress=progress)
     checks.check_usable(dataset)
     synthetic = checks.check_synthetic(dataset, allow=allow_synthetic)
     lint_state = checks.check_lint(file, from_=from_) if lint else "skipped"

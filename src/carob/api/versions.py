@@ -26,6 +26,7 @@ from carob.datasets.sidecar import read_sidecar, sidecar_path, write_with_sideca
 from carob.files.atomic import check_overwrite, write_atomic
 from carob.files.lock import lock_folder
 from carob.schema import Dataset, Diff, Problem, Release, Review, ReviewStatus
+from carob.schema.problem import ProgressListener, ignore
 from carob.versions import diff as comparing
 from carob.versions import review as reviewing
 from carob.versions.registry import CHANGELOG, Registry
@@ -41,11 +42,16 @@ class CheckedOut(NamedTuple):
 
 
 def diff(
-    old: Dataset | PathName, new: Dataset | PathName, *, registry: PathName = REGISTRY
+    old: Dataset | PathName,
+    new: Dataset | PathName,
+    *,
+    registry: PathName = REGISTRY,
+    progress: ProgressListener = ignore,
 ) -> Diff:
     """Return the changes from `old` to `new` and the version bump they require. Both are datasets,
-    golden files of any format, or releases such as `support@1.2.0`."""
-    return diff_datasets(_load(old, registry), _load(new, registry))
+    golden files of any format, or releases such as `support@1.2.0`. `progress` receives the bytes
+    that were read of each file."""
+    return diff_datasets(_load(old, registry, progress), _load(new, registry, progress))
 
 
 def diff_datasets(old: Dataset, new: Dataset) -> Diff:
@@ -163,8 +169,12 @@ def load_reference(reference: str, registry: PathName = REGISTRY) -> Dataset:
     return load_release(check_intact(Registry(Path(registry)).find(reference)))
 
 
-def _load(source: Dataset | PathName, registry: PathName) -> Dataset:
+def _load(
+    source: Dataset | PathName, registry: PathName, progress: ProgressListener = ignore
+) -> Dataset:
     if isinstance(source, Dataset):
         return source
     release = find_release(source, Path(registry))
-    return load_release(release, spooled=True) if release else load_streamed(source)
+    if release:
+        return load_release(release, spooled=True)
+    return load_streamed(source, progress=progress)

@@ -85,10 +85,11 @@ def compare(
     between the inputs are listed.
     """
     share, numbers = _parse_margins(margins)
-    with progress_line("comparing"):
+    with progress_line("comparing") as line:
         comparison = api.compare.compare(
             before,
             after,
+            progress=line.of("reading", unit_name=" cases"),
             margin=api.compare.MARGIN if share is None else share,
             margins=numbers,
             alpha=api.compare.ALPHA if alpha is None else alpha,

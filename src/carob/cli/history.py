@@ -132,8 +132,9 @@ def report(
             document = api.history.find_document(run, store=store)
         emit_parts(format_json_list(document.head, "cases", document.bodies), output)
         return
-    with progress_line("reading the run"):
-        stored = api.history.find_run(run, store=store)
+    with progress_line("reading the run") as line:
+        progress = line.of("reading", unit_name=" cases")
+        stored = api.history.find_run(run, store=store, progress=progress)
     api.history.check_groups(stored, by)
     inputs = ReportInputs(
         stored,
@@ -161,8 +162,9 @@ def verify(head: str | None, store: str | None, form: str, output: Path | None) 
     label or trace was changed, deleted or added by anything but Carob. Someone who
     rewrites the ledger as well is only noticed with --head. Exits 1 on a problem.
     """
-    with progress_line("verifying"):
-        checked = api.history.verify_store(store=store, head=head)
+    with progress_line("verifying") as line:
+        progress = line.of("verifying", unit_name=" runs")
+        checked = api.history.verify_store(store=store, head=head, progress=progress)
     emit_result(checked, form, output, partial(format_store_verification, checked))
     sys.exit(1 if checked.problems else 0)
 
@@ -201,8 +203,9 @@ def export_runs(
 
     The file contains JSON lines, compressed if its name ends with .gz.
     """
-    with progress_line("exporting"):
-        exported = api.history.export_runs(file, runs, store=store, force=force)
+    with progress_line("exporting") as line:
+        progress = line.of("exporting", unit_name=" runs")
+        exported = api.history.export_runs(file, runs, store=store, force=force, progress=progress)
     emit_result(exported, form, output, partial(format_export, exported))
 
 

@@ -54,8 +54,8 @@ def diff(
     minor  cases were added
     patch  only wording, tags, metadata, description, lineage or order changed
     """
-    with progress_line("comparing"):
-        changes = api.versions.diff(old, new, registry=registry)
+    with progress_line("comparing") as line:
+        changes = api.versions.diff(old, new, registry=registry, progress=line.reading)
     text = partial(format_diff, changes)
     md = partial(format_diff_markdown, changes)
     emit_result(diff_document(changes), form, output, text, md=md)
@@ -123,9 +123,10 @@ def release(
     """
     if bump and version:
         raise click.UsageError("--bump and --version cannot be combined.")
-    with progress_line("releasing"):
+    with progress_line("releasing") as line:
         released = api.release.release(
             file,
+            progress=line.reading,
             bump=cast("Bump | None", bump),
             version=version,
             for_=made_for,

@@ -11,6 +11,7 @@ from carob.errors import InputError, RefusedError
 from carob.files.spool import Spool
 from carob.schema import Run, RunDataset
 from carob.schema.codec import BytesCodec
+from carob.schema.problem import ProgressListener, ignore
 from carob.store.database import Database, SqlValue
 from carob.store.document import (
     DocumentParts,
@@ -86,8 +87,11 @@ def read_run(database: Database, execution: int) -> bytes:
     return join_document(*read_parts(database, execution))
 
 
-def read_parts(database: Database, execution: int) -> DocumentParts:
-    """The document of an execution. Many cases are kept in a file."""
+def read_parts(
+    database: Database, execution: int, progress: ProgressListener = ignore
+) -> DocumentParts:
+    """The document of an execution. Many cases are kept in a file. `progress` receives the number
+    of cases."""
     run, cases, head = next(
         database.rows(
             "SELECT r.number, r.cases, e.head FROM executions e JOIN runs r ON r.number = e.run"
@@ -96,7 +100,10 @@ def read_parts(database: Database, execution: int) -> DocumentParts:
         )
     )
     spool = Spool(BytesCodec())
-    spool.extend(_read_bodies(database, run))
+    for number, body in enumerate(_read_bodies(database, run)):
+        if number % BATCH == 0:
+            progress(number, cases)
+        spool.append(body)
     bodies = spool.finish()
     if len(bodies) != cases:
         message = f"the run has only {len(bodies)} of its {cases} cases"

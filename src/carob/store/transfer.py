@@ -66,6 +66,11 @@ def export_lines(database: Database, executions: Iterable[int] | None = None) ->
         yield _execution_line(database, number)
 
 
+def count_executions(database: Database) -> int:
+    """Return the number of executions that a whole export has."""
+    return int(next(database.rows("SELECT count(*) FROM executions"))[0])
+
+
 def _content_line(database: Database, name: BlobKind, address: str) -> bytes:
     body = get_blob(database, name, address) or b"null"
     return _encode_line(_BlobLine(kind=name, address=address, content=msgspec.Raw(body)))

@@ -17,6 +17,7 @@ import msgspec
 from carob.schema import Problem, Run
 from carob.schema.base import prepare_type
 from carob.schema.history import VerifyReport
+from carob.schema.problem import ProgressListener, ignore
 from carob.store.blobs import BLOB_KINDS, BlobKind, blob_addresses, content_address
 from carob.store.database import Database, SqlRow
 from carob.store.document import (
@@ -52,10 +53,12 @@ _ORPHANS = {
 }
 
 
-def verify(database: Database, *, head: str | None = None) -> VerifyReport:
+def verify(
+    database: Database, *, head: str | None = None, progress: ProgressListener = ignore
+) -> VerifyReport:
     """Compute every digest again and report mismatches; with `head`, also check that the ledger
-    still leads through this digest."""
-    check = _StoreCheck(database, LedgerCheck(database, head))
+    still leads through this digest. `progress` receives the number of runs."""
+    check = _StoreCheck(database, LedgerCheck(database, head), progress)
     problems = tuple(check.problems())
     return VerifyReport(
         store=database.where,
@@ -74,10 +77,11 @@ def verify(database: Database, *, head: str | None = None) -> VerifyReport:
 class _StoreCheck:
     """Checks all tables and counts the rows."""
 
-    def __init__(self, database: Database, ledger: LedgerCheck) -> None:
+    def __init__(self, database: Database, ledger: LedgerCheck, progress: ProgressListener) -> None:
         self.counts: Counter[str] = Counter()
         self.ledger = ledger
         self._database = database
+        self._progress = progress
 
     def problems(self) -> Iterator[Problem]:
         damage = [_problem(self._database.where, text) for text in self._database.damage()]
@@ -85,7 +89,9 @@ class _StoreCheck:
             yield from damage
             return
         runs = "SELECT number, id, cases, digest FROM runs ORDER BY number"
-        for number, name, cases, digest in list(self._database.rows(runs)):
+        rows = list(self._database.rows(runs))
+        for number, name, cases, digest in rows:
+            self._progress(self.counts["runs"], len(rows))
             self.counts["runs"] += 1
             try:
                 yield from self._run(number, name, cases, digest)
