@@ -309,10 +309,12 @@ def export_runs(
         return TransferReport(store=str(path), executions=executions, known=0, contents=contents)
 
 
-def import_runs(path: Path, *, store: str | None = None) -> TransferReport:
+def import_runs(
+    path: Path, *, store: str | None = None, progress: ProgressListener = ignore
+) -> TransferReport:
     """Import a file that was exported, or a run that `carob run --format json -o` wrote."""
     with open_store(store_url(store), create=True) as database:
-        return import_file(database, path)
+        return import_file(database, path, progress)
 
 
 def prune_runs(

@@ -218,8 +218,8 @@ def import_runs(file: Path, store: str | None, form: str, output: Path | None) -
 
     Runs that are already stored are skipped.
     """
-    with progress_line("importing"):
-        imported = api.history.import_runs(file, store=store)
+    with progress_line("importing") as line:
+        imported = api.history.import_runs(file, store=store, progress=line.reading)
     emit_result(imported, form, output, partial(format_import, imported))
 
 

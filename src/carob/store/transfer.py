@@ -16,6 +16,7 @@ from carob.errors import InputError
 from carob.files.opening import open_input
 from carob.schema.base import prepare_type
 from carob.schema.history import TransferReport
+from carob.schema.problem import ProgressListener, ignore
 from carob.store.blobs import (
     BLOB_KINDS,
     BlobKind,
@@ -91,11 +92,19 @@ def _encode_line(line: _RunLine | _BlobLine) -> bytes:
     return msgspec.json.encode(line) + b"\n"
 
 
-def import_file(database: Database, path: Path) -> TransferReport:
-    """Import an exported file, or a run of `carob run -o`. Importing it again changes nothing."""
-    importer = _Importer(database)
+def import_file(
+    database: Database, path: Path, progress: ProgressListener = ignore
+) -> TransferReport:
+    """Import an exported file, or a run of `carob run -o`. Importing it again changes nothing.
+    `progress` receives the bytes that were imported, unless the file is compressed: nobody knows
+    how many there are."""
+    importer, done = _Importer(database), 0
+    total = path.stat().st_size if path.is_file() and path.suffix != ".gz" else 0
     for number, text in enumerate(_read_lines(path), 1):
         importer.add(text, f"{path} line {number}")
+        done += len(text)
+        if total:
+            progress(min(done, total), total)
     return TransferReport(
         store=database.where,
         executions=importer.executions,
