@@ -313,6 +313,8 @@ def _digests(folder: Path) -> dict[str, str]:
 def _is_understood(folder: Path, name: str) -> bool:
     """Whether a file announces the next content of others, in a way that can be read."""
     if name.endswith(".carob.json"):
+        if not (folder / name.removesuffix(".carob.json")).exists():
+            return True  # it comes before its table, and nobody reads it without one
         return invoke(folder, ("show", name.removesuffix(".carob.json"))).exit_code == 0
     if _NOTE.fullmatch(name):
         return verify(registry=(folder / name).parent) == ()
