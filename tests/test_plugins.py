@@ -230,9 +230,9 @@ def test_plugin_that_cannot_be_imported_is_an_error_without_a_traceback(tmp_path
     assert "Traceback" not in output.stderr
 
 
-@pytest.mark.parametrize("group", plugins.DOORS)
+@pytest.mark.parametrize("group", plugins.EXTENSION_POINTS)
 def test_every_built_in_can_be_loaded_through_its_door(group: str):
-    for name in plugins.DOORS[group].builtin:
+    for name in plugins.EXTENSION_POINTS[group].builtin:
         assert plugins.load_plugin(group, name) is not None
 
 
@@ -243,7 +243,7 @@ def test_built_ins_are_listed_in_code_only():
 
 def test_contributing_names_every_door():
     text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
-    missing = [group for group in plugins.DOORS if f"`{group}`" not in text]
+    missing = [group for group in plugins.EXTENSION_POINTS if f"`{group}`" not in text]
     assert missing == []
 
 

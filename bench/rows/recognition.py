@@ -37,7 +37,7 @@ def measure() -> Iterator[Row]:
     for sample in samples:
         value = reported({"carob": [OURS, "-c", _READ, "200", sample]}, repeats=3)["carob"]
         yield at_most(
-            f"Recognizing a recording: {sample.name}",
+            f"Recognizing a trace file: {sample.name}",
             Number(name="carob", value=value, unit="ms"),
             limit,
             target=1,
@@ -52,7 +52,7 @@ def _mix(samples: list[Path]) -> Row:
     }
     best = reported(commands, repeats=3)
     return at_most(
-        f"Recognizing recordings of {len(samples)} programs, mixed",
+        f"Recognizing trace files of {len(samples)} programs, mixed",
         Number(name="ten of each", value=best["ten times"], unit="ms"),
         Number(name="one of each", value=best["once"], unit="ms"),
         target=13,

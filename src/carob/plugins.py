@@ -1,6 +1,6 @@
 """Plugins: every extension point, its built-ins, and the plugins that other packages install.
 
-Built-ins and plugins come through the same door: a name and a reference `package.module:name`. The
+Built-ins and plugins take the same form: a name and a reference `package.module:name`. The
 built-ins are in tables, because searching all installed packages for entry points takes longer
 than a small run: plugins are looked up when a name is not built in, and whenever all are listed.
 """
@@ -99,7 +99,7 @@ METRICS = {
 }
 
 
-class Door(NamedTuple):
+class ExtensionPoint(NamedTuple):
     """One extension point."""
 
     noun: str
@@ -113,15 +113,17 @@ class Door(NamedTuple):
         return load_object(self.table)
 
 
-DOORS = {
-    "carob.formats": Door("format", "carob.datasets.formats:BUILTIN"),
-    "carob.metrics": Door("metric", "carob.plugins:METRICS"),
-    "carob.containers": Door("container", "carob.traces.containers.registry:BUILTIN"),
-    "carob.conventions": Door("convention", "carob.traces.conventions.registry:BUILTIN"),
-    "carob.judge_providers": Door("judge provider", "carob.judges.providers.open:PROVIDERS"),
-    "carob.targets": Door("target", "carob.targets.open:TARGETS"),
-    "carob.lint_rules": Door("family of lint rules", "carob.datasets.lint.run:FAMILIES"),
-    "carob.report_forms": Door("report form", "carob.report.forms:RUN_FORMS"),
+EXTENSION_POINTS = {
+    "carob.formats": ExtensionPoint("format", "carob.datasets.formats:BUILTIN"),
+    "carob.metrics": ExtensionPoint("metric", "carob.plugins:METRICS"),
+    "carob.containers": ExtensionPoint("container", "carob.traces.containers.registry:BUILTIN"),
+    "carob.conventions": ExtensionPoint("convention", "carob.traces.conventions.registry:BUILTIN"),
+    "carob.judge_providers": ExtensionPoint(
+        "judge provider", "carob.judges.providers.open:PROVIDERS"
+    ),
+    "carob.targets": ExtensionPoint("target", "carob.targets.open:TARGETS"),
+    "carob.lint_rules": ExtensionPoint("family of lint rules", "carob.datasets.lint.run:FAMILIES"),
+    "carob.report_forms": ExtensionPoint("report form", "carob.report.forms:RUN_FORMS"),
 }
 """Every extension point, by the group of its entry points."""
 
@@ -133,32 +135,34 @@ def find_installed(group: str) -> Mapping[str, EntryPoint]:
     installation."""
     from importlib.metadata import entry_points  # late: slower to import than a small run
 
-    door, plugins = DOORS[group], dict[str, "EntryPoint"]()
+    extension, plugins = EXTENSION_POINTS[group], dict[str, "EntryPoint"]()
     for point in entry_points(group=group):
         if point.dist and point.dist.name == "carob":
             continue  # an editable install may list built-ins of an earlier version
-        taken = door.builtin.get(point.name)
+        taken = extension.builtin.get(point.name)
         if point.name in plugins:
             taken = plugins[point.name].value
         if taken == point.value:
             continue
         if taken is not None:
             hint = f"{taken} and {point.value}: uninstall one of them"
-            raise UsageError(f"duplicate {door.noun} {point.name!r}", hint=hint)
+            raise UsageError(f"duplicate {extension.noun} {point.name!r}", hint=hint)
         plugins[point.name] = point
     return dict(sorted(plugins.items()))
 
 
 def load_plugin(group: str, name: str) -> Any:
     """Import a built-in or a plugin. Raises `KeyError` for an unknown name."""
-    builtin = DOORS[group].builtin
+    builtin = EXTENSION_POINTS[group].builtin
     if name in builtin:
         return load_object(builtin[name])
     point = find_installed(group)[name]
     try:
         return point.load()
     except Exception as error:  # importing foreign code may fail in any way
-        message = f"cannot import the {DOORS[group].noun} {name!r} from {point.value}: {error}"
+        message = (
+            f"cannot import the {EXTENSION_POINTS[group].noun} {name!r} from {point.value}: {error}"
+        )
         raise UsageError(message, hint="fix or uninstall the package") from error
 
 
@@ -199,13 +203,13 @@ class Plugins(Mapping[str, Any]):
         return load_plugin(self._group, name)
 
     def __iter__(self) -> Iterator[str]:
-        names = [*DOORS[self._group].builtin, *find_installed(self._group)]
+        names = [*EXTENSION_POINTS[self._group].builtin, *find_installed(self._group)]
         if self._alphabetical:
             names.sort(key=lambda name: (name.lower(), name))
         return iter(names)
 
     def __len__(self) -> int:
-        return len(DOORS[self._group].builtin) + len(find_installed(self._group))
+        return len(EXTENSION_POINTS[self._group].builtin) + len(find_installed(self._group))
 
 
 @cache

@@ -43,7 +43,7 @@ class Ports(NamedTuple):
     grpc: int
 
 
-class Door(NamedTuple):
+class Listener(NamedTuple):
     """A port and what answers there."""
 
     name: str
@@ -104,8 +104,8 @@ def serve(
             with_rest=False,
         )
         grpc = _grpc_receiver(ingest, host, ports.grpc, find_roles)
-        doors = [Door("pages", rest, pages), Door("otlp", receiver, otlp)]
-        run_doors(doors, grpc, events, announce, addresses)
+        listeners = [Listener("pages", rest, pages), Listener("otlp", receiver, otlp)]
+        run_listeners(listeners, grpc, events, announce, addresses)
 
 
 def _session_listener(events: EventStream) -> Callable[[list[str]], None]:
@@ -170,8 +170,8 @@ def known_hosts(bound: socket.socket, allowed: Iterable[str] = ()) -> HostNames:
     return HostNames(exact, allowed, any_address=is_any)
 
 
-def run_doors(
-    doors: Sequence[Door],
+def run_listeners(
+    listeners: Sequence[Listener],
     grpc: GrpcReceiver | None,
     events: EventStream,
     announce: Callable[[str], None],
@@ -180,32 +180,32 @@ def run_doors(
     """Serve until SIGINT or SIGTERM; requests that are being answered are finished first. The
     address of the gRPC receiver is added to `addresses` when it is known."""
     with asyncio.Runner(loop_factory=_loop_factory()) as runner:
-        runner.run(_run(doors, grpc, events, announce, addresses))
+        runner.run(_run(listeners, grpc, events, announce, addresses))
 
 
 async def _run(
-    doors: Sequence[Door],
+    listeners: Sequence[Listener],
     grpc: GrpcReceiver | None,
     events: EventStream,
     announce: Callable[[str], None],
     addresses: dict[str, str],
 ) -> None:
-    servers = [_Server(_config(door)) for door in doors]
+    servers = [_Server(_config(listener)) for listener in listeners]
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, _stop, servers, events)
     if grpc:
         addresses["grpc"] = await grpc.start()
     tasks = [
-        asyncio.create_task(server.serve(sockets=[door.socket]))
-        for server, door in zip(servers, doors, strict=True)
+        asyncio.create_task(server.serve(sockets=[listener.socket]))
+        for server, listener in zip(servers, listeners, strict=True)
     ]
     while not all(server.started for server in servers):
         if any(task.done() for task in tasks):
             break
         await asyncio.sleep(0.01)
-    for door in doors:
-        announce(f"{door.name} {door.address}{'/' if door.name == 'pages' else ''}")
+    for listener in listeners:
+        announce(f"{listener.name} {listener.address}{'/' if listener.name == 'pages' else ''}")
     announce(f"grpc {addresses['grpc']}" if grpc else f"grpc off: {install_hint('grpc')}")
     announce("ready")
     await asyncio.gather(*tasks)
@@ -248,9 +248,9 @@ def _stop(servers: Iterable[uvicorn.Server], events: EventStream) -> None:
         server.should_exit = True
 
 
-def _config(door: Door) -> uvicorn.Config:
+def _config(listener: Listener) -> uvicorn.Config:
     return uvicorn.Config(
-        door.app,
+        listener.app,
         http=_LimitedProtocol,
         lifespan="off",
         access_log=False,

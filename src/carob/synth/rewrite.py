@@ -32,7 +32,7 @@ class Rewriting(Struct, frozen=True):
     message: str
 
 
-class Agreement(Struct, frozen=True):
+class SameRequest(Struct, frozen=True):
     """Whether two messages ask for the same."""
 
     agree: bool
@@ -104,7 +104,7 @@ async def _rewrite(
         check = Question(
             instructions=_CHECK,
             prompt=f"<first>\n{user}\n</first>\n<second>\n{message}\n</second>",
-            answer=Agreement,
+            answer=SameRequest,
             sample=sample,
         )
         answer = await client.ask(check, ledger)

@@ -28,6 +28,7 @@ from carob.server.pages.parts import (
 from carob.server.pages.run import run_crumbs
 from carob.server.pages.run_cases import CaseListQuery
 from carob.server.pages.spans import trace_spans
+from carob.server.paths import CasePath
 from carob.server.workspace import Workspace
 
 pages = Pages()
@@ -43,14 +44,7 @@ _FEW_TURNS = 30
 """In longer conversations, turns that are as expected are folded to two lines."""
 
 
-class CasePath(Query, frozen=True):
-    """A case of a run."""
-
-    run: str
-    case: str
-
-
-class CaseQuery(CaseListQuery, frozen=True, kw_only=True):
+class CasePageQuery(CaseListQuery, frozen=True, kw_only=True):
     """What of the case to show, and among which cases it stands."""
 
     turn: Annotated[int, msgspec.Meta(ge=1)] | None = None
@@ -66,7 +60,7 @@ class AcceptForm(Query, frozen=True):
 
 
 @pages.get("/runs/{run}/cases/{case:path}")
-def show_case(workspace: Workspace, path: CasePath, query: CaseQuery) -> Page:
+def show_case(workspace: Workspace, path: CasePath, query: CasePageQuery) -> Page:
     """Show a case of a run."""
     filtered = any(query.parameters().values())
     view = view_case(
@@ -111,7 +105,7 @@ def accept_case(workspace: Workspace, path: CasePath, form: AcceptForm) -> Redir
     return Redirect(address("datasets", name, accepted=path.case))
 
 
-def _tab(view: CaseView, query: CaseQuery) -> Markup:
+def _tab(view: CaseView, query: CasePageQuery) -> Markup:
     match query.tab:
         case "conversation":
             return _conversation(view, query)
@@ -125,7 +119,7 @@ def _tab(view: CaseView, query: CaseQuery) -> Markup:
             return _raw(view)
 
 
-def _headline(view: CaseView, case: str, query: CaseQuery) -> Markup:
+def _headline(view: CaseView, case: str, query: CasePageQuery) -> Markup:
     line = view.attempts[view.attempt - 1]
     place, total = view.position
     filtered = any(query.parameters().values())
@@ -160,7 +154,7 @@ def _short_score(item: CaseScore) -> Markup:
     )
 
 
-def _own(view: CaseView, case: str, query: CaseQuery, **changes: str | int | None) -> str:
+def _own(view: CaseView, case: str, query: CasePageQuery, **changes: str | int | None) -> str:
     """Return the address of this page with other parameters."""
     own: dict[str, str | int | None] = {
         "tab": None if query.tab == "conversation" else query.tab,
@@ -169,7 +163,7 @@ def _own(view: CaseView, case: str, query: CaseQuery, **changes: str | int | Non
     return address("runs", view.run.id, "cases", case, **{**query.parameters(), **own, **changes})
 
 
-def _attempts(view: CaseView, case: str, query: CaseQuery) -> Markup | None:
+def _attempts(view: CaseView, case: str, query: CasePageQuery) -> Markup | None:
     if len(view.attempts) == 1:
         return None
     links = [
@@ -185,7 +179,7 @@ def _attempts(view: CaseView, case: str, query: CaseQuery) -> Markup | None:
     return tag("nav", "Attempts: ", links, class_="pages", aria_label="Attempts")
 
 
-def _tabs(view: CaseView, case: str, query: CaseQuery) -> Markup:
+def _tabs(view: CaseView, case: str, query: CasePageQuery) -> Markup:
     links = [
         tag(
             "a",
@@ -198,7 +192,7 @@ def _tabs(view: CaseView, case: str, query: CaseQuery) -> Markup:
     return tag("nav", links, class_="tabs", aria_label="Views of this case")
 
 
-def _conversation(view: CaseView, query: CaseQuery) -> Markup:
+def _conversation(view: CaseView, query: CasePageQuery) -> Markup:
     result = view.attempts[view.attempt - 1].result
     notes = list(_notes(view))
     if not view.turns:

@@ -37,7 +37,7 @@ _WORDS = {
 }
 
 
-class CompareQuery(Query, frozen=True):
+class ComparePageQuery(Query, frozen=True):
     """Two runs, and which flips to show."""
 
     base: str | None = None
@@ -48,12 +48,12 @@ class CompareQuery(Query, frozen=True):
 
 
 @pages.get("/compare")
-def show_comparison(workspace: Workspace, query: CompareQuery) -> Page:
+def show_comparison(workspace: Workspace, query: ComparePageQuery) -> Page:
     """Compare two runs."""
     if len(query.pick) >= 2:
-        query = CompareQuery(base=query.pick[1], run=query.pick[0], show=query.show)
+        query = ComparePageQuery(base=query.pick[1], run=query.pick[0], show=query.show)
     elif query.pick:
-        query = CompareQuery(base=query.base, run=query.pick[0], show=query.show)
+        query = ComparePageQuery(base=query.base, run=query.pick[0], show=query.show)
     if query.base is None or query.run is None:
         return Page(
             title="Compare",
@@ -79,7 +79,7 @@ def show_comparison(workspace: Workspace, query: CompareQuery) -> Page:
     )
 
 
-def _choose(workspace: Workspace, query: CompareQuery) -> Markup:
+def _choose(workspace: Workspace, query: ComparePageQuery) -> Markup:
     if not history.store_exists(store=workspace.store):
         return tag("p", "There are no runs yet.")
     entries = history.list_runs(limit=100, store=workspace.store).runs
@@ -205,7 +205,7 @@ def _input_changes(comparison: Comparison) -> Markup:
     return tag("section", tag("h2", "What else moved"), tag("ul", items))
 
 
-def _flips(view: ComparisonView, query: CompareQuery) -> Markup:
+def _flips(view: ComparisonView, query: ComparePageQuery) -> Markup:
     comparison = view.comparison
     kinds = {
         "flips": ("all", view.flips),

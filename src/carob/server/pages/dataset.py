@@ -29,6 +29,7 @@ from carob.server.pages.parts import (
     strip,
     text_field,
 )
+from carob.server.paths import DatasetPath
 from carob.server.workspace import Workspace
 
 pages = Pages()
@@ -36,12 +37,6 @@ _LIMIT = 200
 _FEW_CASES = 1_000
 """Larger datasets are linted on request only."""
 _REVIEWS = [(word, word) for word in ("draft", "reviewed", "approved")]
-
-
-class DatasetPath(Query, frozen=True):
-    """A dataset, or with `@VERSION` a release of it."""
-
-    name: str
 
 
 class DatasetQuery(Query, frozen=True):

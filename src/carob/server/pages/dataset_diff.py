@@ -24,7 +24,7 @@ class DiffPath(Query, frozen=True):
     name: str
 
 
-class DiffQuery(Query, frozen=True, rename={"from_": "from"}):
+class DiffPageQuery(Query, frozen=True, rename={"from_": "from"}):
     """Two versions; the draft if `to` is left out."""
 
     from_: str
@@ -32,7 +32,7 @@ class DiffQuery(Query, frozen=True, rename={"from_": "from"}):
 
 
 @pages.get("/datasets/{name:path}/diff")
-def show_diff(workspace: Workspace, path: DiffPath, query: DiffQuery) -> Page:
+def show_diff(workspace: Workspace, path: DiffPath, query: DiffPageQuery) -> Page:
     """Show the changes between two versions."""
     folder = GoldenFolder(workspace.golden, workspace.registry)
     old = load_draft(folder, f"{path.name}@{query.from_}")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from carob.report.markup import Child, Markup, tag
 from carob.schema.job import RunJob
-from carob.server.binding import Query
 from carob.server.pages.page import Page, Pages, Redirect
 from carob.server.pages.parts import address, post_button, problem_list
+from carob.server.paths import JobPath
 from carob.server.workspace import Workspace
 
 pages = Pages()
@@ -17,12 +17,6 @@ _TITLES = {
     "failed": "Could not be scored",
     "cancelled": "Cancelled",
 }
-
-
-class JobPath(Query, frozen=True):
-    """A run in the making."""
-
-    job: str
 
 
 @pages.get("/jobs/{job}")

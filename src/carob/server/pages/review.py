@@ -22,6 +22,7 @@ from carob.server.binding import Query
 from carob.server.pages.conversation import plain_turn
 from carob.server.pages.page import Page, Pages, Redirect
 from carob.server.pages.parts import address, score, stamp
+from carob.server.paths import QueuePath
 from carob.server.problems import RequestError
 from carob.server.workspace import Workspace
 
@@ -31,12 +32,6 @@ _LABELS: tuple[tuple[ReviewLabel, str, str], ...] = (
     ("failed", "2", "wrong"),
     ("unsure", "3", "unsure"),
 )
-
-
-class QueuePath(Query, frozen=True):
-    """A queue."""
-
-    queue: str
 
 
 class QueueQuery(Query, frozen=True):

@@ -15,7 +15,6 @@ from carob.report.run import WHY_INFORMATIONAL, metrics_without_scores
 from carob.report.text import count
 from carob.schema import Comparison, MetricComparison, MetricSpec, MetricSummary, Run
 from carob.schema.causes import CauseGroup
-from carob.server.binding import Query
 from carob.server.pages.page import Page, Pages
 from carob.server.pages.parts import (
     address,
@@ -26,18 +25,13 @@ from carob.server.pages.parts import (
     score,
 )
 from carob.server.pages.run_cases import CaseListQuery, cases_section
+from carob.server.paths import RunPath
 from carob.server.workspace import Workspace
 
 pages = Pages()
 _MAX_CAUSES = 12
 _CLOSE = 5
 _SENTENCES = {"passed": "Passed.", "failed": "Failed.", "inconclusive": "No verdict."}
-
-
-class RunPath(Query, frozen=True):
-    """A run."""
-
-    run: str
 
 
 class RunQuery(CaseListQuery, frozen=True, kw_only=True):

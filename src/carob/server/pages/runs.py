@@ -31,7 +31,7 @@ _LIMIT = 100
 _MAX_LABEL = 16
 
 
-class RunsQuery(Query, frozen=True):
+class RunsPageQuery(Query, frozen=True):
     """Which runs to list."""
 
     dataset: str | None = None
@@ -47,7 +47,7 @@ class RunsQuery(Query, frozen=True):
 
 
 @pages.get("/runs")
-def list_runs(workspace: Workspace, query: RunsQuery) -> Page:
+def list_runs(workspace: Workspace, query: RunsPageQuery) -> Page:
     """List the runs of the store."""
     if not history.store_exists(store=workspace.store):
         return Page(title="Runs", section="Runs", content=[tag("h1", "Runs"), no_runs()])
@@ -123,7 +123,7 @@ _SORTS: dict[str, Callable[[RunEntry], float | str]] = {
 }
 
 
-def _filters(query: RunsQuery) -> Markup:
+def _filters(query: RunsPageQuery) -> Markup:
     verdicts = [(verdict, verdict) for verdict in get_args(Verdict)]
     fields = [
         choice("verdict", "verdict", verdicts, query.verdict),
@@ -134,7 +134,7 @@ def _filters(query: RunsQuery) -> Markup:
     return filter_form("/runs", fields, hidden, region="runs")
 
 
-def _table(runs: Sequence[RunEntry], query: RunsQuery) -> Markup:
+def _table(runs: Sequence[RunEntry], query: RunsPageQuery) -> Markup:
     if not runs:
         return tag("p", "No run matches. ", tag("a", "Show all", href="/runs"))
     head: list[Child] = [
@@ -223,7 +223,7 @@ def _labels(run: RunEntry) -> Markup:
     return join([[link, " "] for link in links])
 
 
-def _more(listing: HistoryPage, query: RunsQuery) -> Markup | None:
+def _more(listing: HistoryPage, query: RunsPageQuery) -> Markup | None:
     if listing.next is None:
         return None
     link = address(

@@ -34,6 +34,7 @@ from carob.server.pages.parts import (
     rows_table,
 )
 from carob.server.pages.spans import waterfall
+from carob.server.paths import SessionPath
 from carob.server.problems import RequestError
 from carob.server.workspace import Workspace
 
@@ -42,13 +43,7 @@ _FEW_TURNS = 30
 _NEW_FORMATS = ("adk", "questions", "examples", "csv")
 
 
-class SessionPath(Query, frozen=True):
-    """A session."""
-
-    session: str
-
-
-class SessionQuery(Query, frozen=True):
+class SessionPageQuery(Query, frozen=True):
     """What of the session to show."""
 
     tab: Literal["raw"] | None = None
@@ -60,7 +55,7 @@ class TurnQuery(Query, frozen=True):
     turn: Annotated[int, msgspec.Meta(ge=1)] | None = None
 
 
-class CompareQuery(Query, frozen=True):
+class GoldenCaseQuery(Query, frozen=True):
     """The dataset to find the golden case in."""
 
     dataset: str | None = None
@@ -130,7 +125,7 @@ def make_golden(workspace: Workspace, path: SessionPath, form: GoldenForm) -> Re
 
 
 @pages.get("/live/{session:path}/compare")
-def compare_golden(workspace: Workspace, path: SessionPath, query: CompareQuery) -> Page:
+def compare_golden(workspace: Workspace, path: SessionPath, query: GoldenCaseQuery) -> Page:
     """Show a session beside the golden case that it belongs to."""
     names = _names(workspace)
     if not names:
@@ -215,7 +210,7 @@ def discard(workspace: Workspace, path: SessionPath) -> Redirect:
 
 
 @pages.get("/live/{session:path}")
-def show_session(workspace: Workspace, path: SessionPath, query: SessionQuery) -> Page:
+def show_session(workspace: Workspace, path: SessionPath, query: SessionPageQuery) -> Page:
     """Show a session."""
     detail = open_session(workspace.store, path.session)
     trace = detail.trace

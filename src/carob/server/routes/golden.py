@@ -16,6 +16,7 @@ from carob.schema import Bump, Case, Release, ReviewStatus
 from carob.schema.base import Json, Struct
 from carob.schema.draft import Draft, DraftCase, DraftCasePage, GoldenEntry
 from carob.server.binding import Endpoints, Query, Reply, to_download
+from carob.server.paths import DatasetPath
 from carob.server.problems import RequestError
 from carob.server.uploads import Upload
 from carob.server.workspace import Workspace
@@ -33,12 +34,6 @@ class ReleaseList(Struct, frozen=True, omit_defaults=False):
     """The releases of a dataset, oldest first."""
 
     items: tuple[Release, ...]
-
-
-class DatasetPath(Query, frozen=True):
-    """A dataset, by its name or by its file name without suffixes."""
-
-    name: str
 
 
 class DatasetCasePath(Query, frozen=True):

@@ -13,6 +13,7 @@ from carob.api.run_jobs import JobRequest, RunJobs, list_targets
 from carob.schema.base import Struct
 from carob.schema.job import RunJob
 from carob.server.binding import Endpoints, Query, Reply
+from carob.server.paths import JobPath
 from carob.server.problems import RequestError
 from carob.server.workspace import Workspace
 
@@ -33,12 +34,6 @@ class TargetList(Struct, frozen=True, omit_defaults=False):
     """The live agents that a run may ask, by their names in the server's `carob.toml`."""
 
     targets: tuple[str, ...]
-
-
-class JobPath(Query, frozen=True):
-    """A run in the making."""
-
-    job: str
 
 
 class MadeRunPath(Query, frozen=True):

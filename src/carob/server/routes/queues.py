@@ -7,6 +7,7 @@ from carob.schema import Calibration, Label
 from carob.schema.base import Struct
 from carob.schema.review import ReviewItem, ReviewLabel, ReviewQueue
 from carob.server.binding import Endpoints, Query, Reply
+from carob.server.paths import QueuePath
 from carob.server.workspace import Workspace
 
 endpoints = Endpoints()
@@ -33,12 +34,6 @@ class QueueRequest(Query, frozen=True):
     """A stored run: its id or the start of it, `latest`, `latest:DATASET` or `LABEL:VALUE`."""
     metric: str
     """The metric to compare with the labels."""
-
-
-class QueuePath(Query, frozen=True):
-    """A review queue."""
-
-    queue: str
 
 
 class ItemPath(Query, frozen=True):

@@ -18,6 +18,7 @@ from carob.schema import CaseResult, Comparison, GateResult, Run
 from carob.schema.base import Struct
 from carob.schema.history import CasePage, RunEntry, RunIndex
 from carob.server.binding import Endpoints, Query
+from carob.server.paths import CasePath, RunPath
 from carob.server.workspace import Workspace
 
 endpoints = Endpoints()
@@ -59,19 +60,6 @@ class RunsQuery(Query, frozen=True):
     limit: Limit = 20
     after: str | None = None
     """The `next` of the previous page."""
-
-
-class RunPath(Query, frozen=True):
-    """A run: its id or the start of it, `latest`, `latest~1`, `latest:DATASET` or `LABEL:VALUE`."""
-
-    run: str
-
-
-class CasePath(Query, frozen=True):
-    """A case of a run."""
-
-    run: str
-    case: str
 
 
 class ReportPath(Query, frozen=True):

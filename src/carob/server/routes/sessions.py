@@ -10,6 +10,7 @@ from carob.api import sessions as sessions_api
 from carob.schema.base import Json
 from carob.schema.session import CapturedCase, SessionDetail, SessionPage, SessionState
 from carob.server.binding import Endpoints, Query, Reply
+from carob.server.paths import SessionPath
 from carob.server.workspace import Workspace
 
 endpoints = Endpoints()
@@ -34,12 +35,6 @@ class GoldenRequest(Query, frozen=True):
     """A dataset of this server, or the name of a new one."""
     format: str | None = None
     """The golden format of a new one; by default `examples`."""
-
-
-class SessionPath(Query, frozen=True):
-    """A session."""
-
-    session: str
 
 
 @endpoints.get("/api/sessions")

@@ -70,7 +70,7 @@ class Scope(msgspec.Struct, gc=False):
     version: str = ""
 
 
-class Event(msgspec.Struct, rename="camel", gc=False):
+class OtlpEvent(msgspec.Struct, rename="camel", gc=False):
     """A span event."""
 
     name: str = ""
@@ -96,7 +96,7 @@ class OtlpSpan(msgspec.Struct, rename="camel", gc=False):
     kind: int | str = 0
     end_time_unix_nano: _Time | None = None
     attributes: list[KeyValue] = []
-    events: list[Event] = []
+    events: list[OtlpEvent] = []
     status: OtlpStatus | None = None
 
 
@@ -243,7 +243,7 @@ def _time(value: int) -> int | None:
     return value if 0 < value < _NEVER else None
 
 
-def _event(event: Event) -> SpanEvent:
+def _event(event: OtlpEvent) -> SpanEvent:
     return SpanEvent(event.name, _time(event.time_unix_nano), flat(event.attributes))
 
 
