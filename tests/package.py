@@ -25,7 +25,7 @@ MODULES = {
     "google": "pydantic_ai.models.google",
     "grpc": "grpc, opentelemetry.proto",
     "judge": "aiohttp, genai_prices",
-    "live": "aiohttp, genai_prices",
+    "live": "aiohttp, genai_prices, jinja2",
     "local": "aiohttp, xllamacpp",
     "mcp": "mcp.server",
     "metrics": "genai_prices, re2, jsonschema",

@@ -13,7 +13,7 @@ import pytest
 import carob
 from carob.api.compare import compare
 from carob.schema import Case, Dataset, Run, Scenario
-from carob.targets.simulator import describe_persona
+from carob.targets.simulator_prompt import describe_persona
 from tests.judges.scripted_server import (
     ReceivedRequest,
     ScriptedServer,
@@ -90,7 +90,7 @@ def test_conversation_without_turns_is_not_scored(monkeypatch: pytest.MonkeyPatc
 
 
 def test_empty_message_is_an_error_of_the_user(monkeypatch: pytest.MonkeyPatch):
-    with ScriptedServer(say("  ")) as server:
+    with ScriptedServer(say("")) as server:
         (result,) = run(monkeypatch, server, []).cases
     assert result.status == "error"
     assert result.scores[0].reason == "user: the simulated user said nothing"

@@ -32,6 +32,7 @@ from carob.schema import (
     LiveEvent,
     Problem,
     RunTarget,
+    SimulatorSettings,
     TargetSettings,
     Trace,
 )
@@ -78,6 +79,8 @@ class LiveInputs:
     """The target of the config."""
     judge: JudgeSettings | None
     """The judge, which plays users unless the request names another model."""
+    users: SimulatorSettings
+    """How the config plays users."""
     answers: str | None
     """The store of the simulated user's messages."""
     plan: Plan
@@ -112,6 +115,7 @@ def record_live_run(
             request=live or LiveRequest(target={}),
             configured=configured,
             judge=config.judge,
+            users=config.simulator,
             answers=store or request.answers,
             plan=plan,
             cases=cases,
@@ -182,7 +186,9 @@ def record_live(inputs: LiveInputs) -> LiveRecording:
     settings, target = resolve_target(request, inputs.configured)
     check_support(target, inputs.plan, cases, inputs.report)
     mocks = _mock_source(request, target)
-    simulator = open_simulator(request, cases.part.cases, inputs.judge, inputs.answers)
+    simulator = open_simulator(
+        request, cases.part.cases, inputs.judge, inputs.users, inputs.answers, inputs.report
+    )
     described = RunTarget(
         name=target.name,
         params=target.params,

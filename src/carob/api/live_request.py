@@ -37,8 +37,9 @@ class LiveRequest(msgspec.Struct, frozen=True, kw_only=True):
     """A file for the results of all tool calls, to be used as `mocks` later."""
     simulator: str | None = None
     """The model that plays the user of conversation scenarios; the judge by default."""
-    max_turns: int = 20
-    """Turns of a simulated conversation."""
+    max_turns: int | None = None
+    """Turns of a simulated conversation; negative for no limit, `None` for that of the config or
+    20."""
     span_wait: float | None = None
     """Seconds to wait for the spans of each conversation, which arrive in this process or at the
     receiver of `carob serve`. Without it, spans are not joined."""

@@ -119,7 +119,7 @@ def run(
     record: PathName | None = None,
     span_wait: float | None = None,
     simulator: str | None = None,
-    max_turns: int = 20,
+    max_turns: int | None = None,
     judge: str | JudgeSettings | None = None,
     answers: str | None = None,
     progress: ProgressListener = ignore,

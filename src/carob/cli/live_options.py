@@ -92,8 +92,7 @@ _OPTIONS = (
         "--max-turns",
         metavar="N",
         type=click.IntRange(min=0),
-        default=20,
-        show_default=True,
+        show_default="20",
         help="Maximum turns of a simulated conversation.",
     ),
     option(

@@ -12,6 +12,7 @@ from carob.schema import (
     JudgeSettings,
     SensitiveSetting,
     Severity,
+    SimulatorSettings,
     Struct,
     TargetSettings,
 )
@@ -97,6 +98,8 @@ class Config(Struct, frozen=True):
     """The live agent and its settings."""
     targets: dict[str, TargetSettings] = {}
     """Further live agents, which a run names: the `[targets.NAME]` tables."""
+    simulator: SimulatorSettings = SimulatorSettings()
+    """How the users of conversation scenarios are played."""
     profile: str | None = None
     """Name or file of the scoring profile for all cases."""
     profiles: tuple[str, ...] = ()

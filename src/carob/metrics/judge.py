@@ -36,6 +36,8 @@ class Question(Generic[T]):
     """A struct whose types and constraints the answer must satisfy."""
     decides: str | None = None
     """The field whose token probabilities are used: a number of few digits or a literal."""
+    plain: str | None = None
+    """The field that a reply without a JSON object is the text of, for answers in prose."""
     sample: int = 0
     """Index of this sample among repetitions of the same question."""
 

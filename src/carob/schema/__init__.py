@@ -64,6 +64,7 @@ from carob.schema.target import (
     MissPolicy,
     MockSpec,
     RunTarget,
+    SimulatorSettings,
     SimulatorSpec,
     TargetSettings,
 )
@@ -180,6 +181,7 @@ __all__ = [
     "Score",
     "SensitiveSetting",
     "Severity",
+    "SimulatorSettings",
     "SimulatorSpec",
     "SourceDocument",
     "Span",

@@ -40,6 +40,24 @@ class TargetSettings(Struct, frozen=True):
     """The file with the withheld settings."""
 
 
+class SimulatorSettings(Struct, frozen=True):
+    """How the users of conversation scenarios are played: ADK's `user_simulator_config`."""
+
+    kind: str = "llm_backed"
+    model: str | None = None
+    """The model as it is written; `None` for the judge."""
+    temperature: float | None = None
+    max_tokens: int | None = None
+    max_turns: int | None = None
+    """Messages of the user, the starting prompt included; negative for no limit, `None` for 20."""
+    instructions: str | None = None
+    """A Jinja template in place of the default prompt."""
+    with_calls: bool = False
+    """Whether the simulated user sees tool calls and their results."""
+    other: dict[str, Json] = {}
+    """Settings that have no effect here. They are part of the fingerprint."""
+
+
 class SimulatorSpec(Struct, frozen=True, omit_defaults=False):
     """The simulated user of a run. Scores of different simulators are not comparable."""
 

@@ -136,7 +136,7 @@ def _annotate(turn: Turn, uses: list[MockUse]) -> Turn:
     calls = list(turn.tool_calls or ())
     results: list[ToolResult] = []
     for result in turn.tool_results:
-        call = _pop_call(calls, result)
+        call = pop_call(calls, result)
         key = (call.name, canonical(call.args)) if call else (result.name, None)
         index = next((i for i, use in enumerate(uses) if _is_use(use, *key)), None)
         origin = uses.pop(index).origin if index is not None else "live"
@@ -176,7 +176,7 @@ def turn_results(turn: Turn, case: str | None) -> list[MockedResult]:
     calls = list(turn.tool_calls or ())
     results: list[MockedResult] = []
     for result in turn.tool_results:
-        call = _pop_call(calls, result)
+        call = pop_call(calls, result)
         name = call.name if call else result.name
         if name is not None:
             results.append(
@@ -191,7 +191,9 @@ def turn_results(turn: Turn, case: str | None) -> list[MockedResult]:
     return results
 
 
-def _pop_call(calls: list[ToolCall], result: ToolResult) -> ToolCall | None:
+def pop_call(calls: list[ToolCall], result: ToolResult) -> ToolCall | None:
+    """Remove the call that a result belongs to, and return it: the one with its id, or else the
+    next one of its tool."""
     for number, call in enumerate(calls):
         same_id = result.id is not None and call.id == result.id
         if same_id or ((result.id is None or call.id is None) and call.name == result.name):

@@ -1,17 +1,19 @@
 """ADK's `test_config.json`: criteria by metric, each a threshold or a table with one.
 
-Settings of live models and simulated users are ignored: they do not affect the scores of traces.
+Settings of live models are ignored: they do not affect the scores of traces.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
+
 from carob.config.config import Config, MetricChoice
 from carob.config.config_file import Syntax
 from carob.config.dialects.evaluators import EXECUTED, find_module
 from carob.config.table_reader import Table
-from carob.schema import EvaluatorSettings, Json
+from carob.schema import EvaluatorSettings, Json, SimulatorSettings
 from carob.text.spelling import fold_name
 
 
@@ -27,12 +29,38 @@ class Adk:
     )
 
     def read(self, table: Table, path: Path) -> Config:
-        criteria, custom, _, _ = map(table.table, self.keys)
+        criteria, custom, simulator, _ = map(table.table, self.keys)
         table.text("$schema")
         table.close()
         definitions = {name: _evaluator(entry) for name, entry in custom.tables()} if custom else {}
         choices = _choices(criteria, definitions) if criteria else []
-        return Config(source=str(path), dialect=self.name, metrics=tuple(choices))
+        return Config(
+            source=str(path),
+            dialect=self.name,
+            metrics=tuple(choices),
+            simulator=_simulator(simulator) if simulator else SimulatorSettings(),
+        )
+
+
+def _simulator(table: Table) -> SimulatorSettings:
+    """Read how users are played. ADK keeps unknown keys, and so does this."""
+    model, limit = table.text("model"), table.number("max_allowed_invocations")
+    if limit is not None and limit != int(limit):
+        message = f"expected a whole number, got {limit:g}"
+        raise table.error("max_allowed_invocations", message)
+    generation = table.table("model_configuration")
+    settings = SimulatorSettings(
+        kind=table.text("type") or "llm_backed",
+        model=model,
+        temperature=generation.number("temperature") if generation else None,
+        max_tokens=generation.count("max_output_tokens") if generation else None,
+        max_turns=None if limit is None else int(limit),
+        instructions=table.text("custom_instructions"),
+        with_calls=table.flag("include_function_calls") or False,
+    )
+    ignored = generation.rest() if generation else {}
+    other = {**table.rest(), **({"model_configuration": ignored} if ignored else {})}
+    return msgspec.structs.replace(settings, other=other)
 
 
 def match_type(value: Json) -> Json:

@@ -167,6 +167,8 @@ class ModelClient:
         if reply.truncated:
             limit = self._settings.max_tokens
             return InvalidAnswer(f"it was cut off after {limit} tokens: be brief")
+        if question.plain and "{" not in reply.text:
+            return ValidAnswer(question.answer(**{question.plain: reply.text}))
         return parse_reply(reply.text, question.answer)
 
     async def _call(self, request: JudgeRequest, usage: _QuestionUsage) -> JudgeReply:
