@@ -18,6 +18,7 @@ JUDGED = Limits("what its rubric asks, by meaning", "what the judge model overlo
 OFFLINE = {
     "agent_handoffs": Limits("handovers in the trace", "whether they were needed"),
     "agent_routing": Limits("names of agents", "order, and superfluous agents"),
+    "assertions": Limits("what each assertion names", "everything that none of them names"),
     "bleu": Limits("runs of equal words", "meaning: one wrong word hardly counts"),
     "cache_efficiency": Limits("recorded token counts", "caching that was not recorded"),
     "chrf": Limits("runs of equal characters", "meaning: one wrong word hardly counts"),

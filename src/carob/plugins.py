@@ -57,6 +57,7 @@ _JUDGED = (
 METRICS = {
     "agent_handoffs": "carob.metrics.agents.routing:AgentHandoffs",
     "agent_routing": "carob.metrics.agents.routing:AgentRouting",
+    "assertions": "carob.metrics.text.assertions:Assertions",
     "bleu": "carob.metrics.text.overlap:Bleu",
     "cache_efficiency": "carob.metrics.usage.token_usage:CacheEfficiency",
     "chrf": "carob.metrics.text.overlap:Chrf",

@@ -10,7 +10,7 @@ from carob.api.settings import NO_CONFIG
 from carob.config import MetricChoice
 from carob.errors import UsageError
 from carob.policy.profile import MetricRequirement, Profile
-from carob.schema import Case, SourceDocument, ToolCall, Turn
+from carob.schema import Case, Rubric, SourceDocument, ToolCall, Turn
 
 ADK = ("tool_trajectory_avg_score", "response_match_score")
 
@@ -135,3 +135,14 @@ def test_profile_for_all_cases_may_be_one_of_the_config():
     own = Profile(name="own", scale=(0, 1), composite=0.5, metrics={"bleu": requirement})
     chosen = choose_metrics([answered()], Profiles("own", {"own": own}))
     assert chosen.names == ("bleu", "factuality", "completeness")
+
+
+def test_assertions_of_a_case_are_checked():
+    stated = {"assertions": [{"type": "icontains", "value": "yes"}]}
+    assert names(case(reference=stated)) == ("assertions",)
+
+
+def test_cases_with_rubrics_only_need_a_judge():
+    with pytest.raises(UsageError, match="rubrics, which only a judge can score") as caught:
+        names(case(rubrics=(Rubric(id="r", text="Polite"),)))
+    assert "--judge PROVIDER:MODEL" in str(caught.value.hint)

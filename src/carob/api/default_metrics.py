@@ -13,11 +13,13 @@ from carob.config import Config
 from carob.errors import UsageError
 from carob.policy.profile import canonical_name, load_profiles
 from carob.schema import Case
+from carob.schema.assertion import stated_assertions
 from carob.text.spelling import did_you_mean
 
 _ADK_FORMATS = frozenset({"adk", "adk-history", "test"})
 _ADK_METRICS = ("tool_trajectory_avg_score", "response_match_score")
 """The metrics that ADK runs if a config names none."""
+_RUBRIC_METRIC = "rubric_based_final_response_quality_v1"
 
 
 def _expects_calls(case: Case) -> bool:
@@ -49,6 +51,7 @@ _EXPECTATIONS: tuple[tuple[Callable[[Case], bool], tuple[str, ...]], ...] = (
     (_is_example, ("relevance",)),
     (_expects_response, ("factuality", "completeness")),
     (lambda case: bool(case.contains), ("contains",)),
+    (lambda case: bool(stated_assertions(case.reference)), ("assertions",)),
     (lambda case: case.contract is not None, ("contract",)),
 )
 """What a case can expect, and the metrics that check it. Only metrics that decide."""
@@ -108,6 +111,11 @@ def choose_metrics(
         chosen.add("required by the cases", _find_eval(case, name, configured))
     _add_profiles(chosen, cases or (), profiles)
     _add_expectations(chosen, cases or ())
+    if not chosen.names and any(case.rubrics for case in cases or ()):
+        raise UsageError(
+            "no metric chosen: the cases have rubrics, which only a judge can score",
+            hint=f"name a judge: -m {_RUBRIC_METRIC} --judge PROVIDER:MODEL",
+        )
     if not chosen.names and cases:
         hint = "name the metrics; `carob metrics` lists them"
         raise UsageError("no metric chosen: the cases expect nothing", hint=hint)

@@ -10,7 +10,7 @@ import msgspec
 
 from carob.datasets.dialect import FRAME_KEY
 from carob.datasets.document_types import struct_info
-from carob.datasets.formats import Format, NamedFormat, list_key
+from carob.datasets.formats import Format, NamedFormat, format_within, list_key
 from carob.datasets.ids import make_unique
 from carob.datasets.sidecar import Sidecar, read_sidecar
 from carob.datasets.source import LIST_KEY, Container, Row, Source, open_sources
@@ -135,7 +135,8 @@ def _detect(
     for source in sources:
         for form in formats:
             if container := _fitting_container(source, form, is_named=is_named):
-                return GoldenFile(source, form, container, _frame(source, form, container))
+                frame = _frame(source, form, container)
+                return GoldenFile(source, format_within(form, frame), container, frame)
     return None
 
 

@@ -23,7 +23,7 @@ from carob.datasets.encode import (
     encode_table,
     not_json_error,
 )
-from carob.datasets.formats import Format, format_of
+from carob.datasets.formats import Format, format_of, format_within
 from carob.datasets.ids import unique_ids
 from carob.datasets.lens import Lens, RoundTrip, WrittenDocument
 from carob.datasets.patch import Object
@@ -41,7 +41,7 @@ from carob.files.atomic import check_overwrite, is_stream
 from carob.files.digest_table import collect_mapping
 from carob.files.spool import PickleCodec, Spool
 from carob.files.yaml import write_yaml
-from carob.schema import Case, Dataset, Json, Loss, Problem
+from carob.schema import Case, Dataset, Json, Loss, Problem, SourceDocument
 from carob.schema.base import prepare_type
 from carob.schema.codec import BytesCodec, JsonCodec
 from carob.schema.problem import ProgressListener, ignore
@@ -139,15 +139,17 @@ def prepare_dataset(
     score differently, and one without a required field would be refused when it is read.
     """
     form, container = destination.format, destination.container
-    lens, header_lens = form.cases(container), form.header(container, destination.stem)
+    header_lens = form.header(container, destination.stem)
     formats = [*formats, *_mapped_formats(dataset, formats), form]
-    lenses, dataset = _case_lenses(formats), _restore_omitted(dataset, form)
+    lenses, dataset = _case_lenses(formats, dataset.origin), _restore_omitted(dataset, form)
     docs, losses = Spool(PickleCodec[WrittenDocument]()), Spool(_LOSSES)
     omitted: list[Loss] = []
     left_out: list[Json] = []
     try:
         header = header_lens.put(dataset.with_cases(()), _header_lenses(formats))
         losses.extend(_losses(None, header, form))
+        destination = destination._replace(format=format_within(form, header.doc))
+        lens = destination.format.cases(container)
         for index, case in enumerate(dataset.cases):
             progress(index, len(dataset.cases))
             written = lens.put(case, lenses)
@@ -251,8 +253,17 @@ def _mapped_formats(dataset: Dataset, formats: Sequence[Format]) -> list[Format]
     return [get_format(name, formats) for name in sorted(names)]
 
 
-def _case_lenses(formats: Sequence[Format]) -> Mapping[str, Lens[Case]]:
-    lenses = [form.cases(container) for form in formats for container in form.containers]
+def _case_lenses(
+    formats: Sequence[Format], origin: SourceDocument | None
+) -> Mapping[str, Lens[Case]]:
+    """The lenses of all formats by their keys; that of the source with the document around it."""
+    pairs: list[tuple[Format, Container]] = [
+        (form, container) for form in formats for container in form.containers
+    ]
+    lenses = [form.cases(container) for form, container in pairs]
+    for form, container in pairs if origin else ():
+        if origin and form.header(container, "").key == origin.format:
+            lenses.append(format_within(form, origin.doc).cases(container))
     return {lens.key: lens for lens in lenses}
 
 

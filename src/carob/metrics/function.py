@@ -12,6 +12,7 @@ from carob.errors import UsageError
 from carob.metrics.metric import Metric, Outcome
 from carob.metrics.needs import Need, missing_data
 from carob.schema import Case, Failed, Score, Trace, Unscored
+from carob.schema.assertion import stated_assertions
 from carob.schema.outcome import Scale
 
 ScoreFunction: TypeAlias = Callable[..., float | bool | Score | Unscored | Failed]
@@ -174,6 +175,10 @@ _EXPECTATIONS: Mapping[str, tuple[Callable[[Case], bool], str]] = {
     "case.contract": (lambda case: case.contract is not None, "the case names no contract"),
     "case.context": (lambda case: case.context is not None, "the case has no context"),
     "case.contains": (lambda case: bool(case.contains), "the case names no texts to contain"),
+    "case.assertions": (
+        lambda case: bool(stated_assertions(case.reference)),
+        "the case states no assertions",
+    ),
     "case.goal": (lambda case: case.goal is not None, "the case states no goal"),
     "case.scenario": (lambda case: case.scenario is not None, "the case has no scenario"),
 }

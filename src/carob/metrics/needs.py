@@ -30,6 +30,7 @@ Need: TypeAlias = Literal[
     "case.contract",
     "case.context",
     "case.contains",
+    "case.assertions",
     "case.goal",
     "case.scenario",
 ]

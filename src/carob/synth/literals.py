@@ -9,6 +9,7 @@ from typing import NamedTuple
 import msgspec
 
 from carob.schema import Case, Json, Rubric, ToolCall, Turn
+from carob.schema.assertion import stated_assertions
 from carob.synth.world import argument_texts, call_arguments, expected_calls, leaf_texts
 
 _WORD = re.compile(r"[\w'-]+")
@@ -107,6 +108,7 @@ def protected_words(case: Case) -> frozenset[str]:
     would change what is expected."""
     texts = argument_texts(expected_calls(case))
     texts.update(case.contains or ())
+    texts.update(leaf_texts(stated_assertions(case.reference)))
     texts.update(leaf_texts(case.state or {}))
     texts.update(leaf_texts(case.session.state if case.session else {}))
     return frozenset(word.casefold() for text in texts for word in _WORD.findall(text))

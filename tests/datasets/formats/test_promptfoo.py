@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
+from msgspec.structs import replace
 
 from carob.datasets.formats import Format
 from carob.datasets.formats.promptfoo_assertions import parse_expected, read_checks, split_list
-from carob.datasets.read import read_dataset
+from carob.datasets.read import get_format, read_dataset
 from carob.datasets.validate import validate
+from carob.datasets.write import choose_destination, prepare_dataset, write_dataset
 from carob.errors import FormatError
-from carob.schema import Case, Problem, ToolCall, Validation
+from carob.schema import Case, Dataset, Problem, ToolCall, Validation
 
 
 @pytest.fixture
@@ -71,7 +73,8 @@ def test_members_of_a_set_count_only_if_all_must_hold():
 def test_tool_uses_with_counts_or_patterns_are_not_calls(value: Any, calls: tuple[ToolCall, ...]):
     checks = read_checks([{"type": "trajectory:tool-used", "value": value}], {})
     assert checks.calls == calls
-    assert checks.unread == (() if calls else ("trajectory:tool-used",))
+    others = () if calls else ({"type": "trajectory:tool-used", "value": value},)
+    assert checks.others == others
 
 
 @pytest.mark.parametrize(
@@ -137,4 +140,148 @@ def test_variables_and_assertions_in_other_files_do_not_crash(file: Path, format
     assert [problem.hint for problem in problems if problem.message == "missing user message"] == [
         "variables in another file are not read",
         "promptfoo makes a test of each value in a list: write them as tests",
+    ]
+
+
+CONFIG: dict[str, Any] = {
+    "prompts": ["You work for {{shop}}. {{question}}"],
+    "providers": ["echo"],
+    "defaultTest": {
+        "vars": {"shop": "Mara's"},
+        "metadata": {"team": "support"},
+        "assert": [
+            {"type": "not-icontains", "value": "sorry"},
+            {"type": "llm-rubric", "value": "Polite"},
+            {"type": "contains", "value": "{{shop}}"},
+            {"type": "similar", "value": "Yes, {{shop}} is open."},
+        ],
+    },
+    "tests": [
+        {"vars": {"question": "Open?"}, "assert": [{"type": "icontains", "value": "yes"}]},
+        {"vars": {"question": "Open?", "shop": "Tom's"}, "options": {"prefix": "Hi. "}},
+    ],
+}
+
+
+def test_defaults_and_prompts_concern_every_test(file: Path, formats: list[Format]):
+    file.write_text(json.dumps(CONFIG))
+    first, second = read_dataset(file, formats).cases
+    assert first.turns[0].user == "You work for Mara's. Open?"
+    assert second.turns[0].user == "Hi. You work for Tom's. Open?"
+    assert (first.contains, second.contains) == (("Mara's",), ("Tom's",))
+    assert [rubric.text for rubric in second.rubrics] == ["Polite"]
+    assert first.metadata["team"] == "support"
+    assert first.reference["assertions"] == [
+        {"type": "not-icontains", "value": "sorry"},
+        {"type": "icontains", "value": "yes"},
+    ]
+
+
+@pytest.mark.parametrize("target", ["adk", "examples", "questions", "promptfoo", "rows", "csv"])
+def test_defaults_survive_every_conversion_and_back(
+    target: str, file: Path, tmp_path: Path, formats: list[Format]
+):
+    file.write_text(json.dumps(CONFIG))
+    converted = tmp_path / ("other.csv" if target == "csv" else "other.json")
+    write(read_dataset(file, formats), converted, target, formats)
+    back = tmp_path / "back.json"
+    write(read_dataset(converted, formats, target), back, "promptfoo", formats)
+    assert json.loads(back.read_text()) == CONFIG
+
+
+def write(dataset: Dataset, path: Path, name: str, formats: list[Format]) -> None:
+    form = get_format(name, formats)
+    write_dataset(prepare_dataset(dataset, choose_destination(path, form, dataset), formats))
+
+
+def test_tests_alone_state_what_the_configuration_did(
+    file: Path, tmp_path: Path, formats: list[Format]
+):
+    file.write_text(json.dumps(CONFIG))
+    before = read_dataset(file, formats)
+    rows = tmp_path / "tests.jsonl"
+    write(before, rows, "promptfoo", formats)
+    after = read_dataset(rows, formats)
+    for one, other in zip(before.cases, after.cases, strict=True):
+        assert one.turns[0].user == other.turns[0].user
+        assert (one.contains, one.reference) == (other.contains, other.reference)
+
+
+def test_changed_test_is_written_without_the_defaults(file: Path, formats: list[Format]):
+    file.write_text(json.dumps(CONFIG))
+    dataset = read_dataset(file, formats)
+    case = dataset.cases[0]
+    changed = replace(case, reference={**case.reference, "assertions": [*_assertions(case), YES]})
+    write(dataset.with_cases([changed]), file, "promptfoo", formats)
+    (test,) = json.loads(file.read_text())["tests"]
+    assert [item["value"] for item in test["assert"]] == ["yes", "Yes"]
+    assert test["vars"] == {"question": "Open?"}
+
+
+YES: dict[str, Any] = {"type": "starts-with", "value": "Yes"}
+
+
+def _assertions(case: Case) -> list[Any]:
+    return cast("list[Any]", case.reference["assertions"])
+
+
+@pytest.mark.parametrize(
+    ("prompt", "message"),
+    [
+        ("{{q}}", "Open?"),
+        ({"label": "a", "raw": "Say: {{ q }}"}, "Say: Open?"),
+        (
+            '[{"role": "system", "content": "Be kind"}, {"role": "user", "content": "{{q}}!"}]',
+            "Open?!",
+        ),
+        ("file://prompt.txt", "Open?"),
+        ("prompts/{{q}}.txt", "Open?"),
+        ("{% if q %}{{q}}{% endif %}", "Open?"),
+        ("{{ q | upper }}", "Open?"),
+        ("{{q}} in {{language}}", "Open? in "),
+    ],
+)
+def test_prompt_is_rendered_if_variables_are_all_it_needs(
+    prompt: Any, message: str, file: Path, formats: list[Format]
+):
+    config = {"prompts": [prompt], "providers": ["echo"], "tests": [{"vars": {"q": "Open?"}}]}
+    file.write_text(json.dumps(config))
+    assert read_dataset(file, formats).cases[0].turns[0].user == message
+
+
+def test_what_a_configuration_states_and_carob_does_not_evaluate_is_named(
+    file: Path, formats: list[Format]
+):
+    tests = [{"vars": {"q": "Open?"}, "threshold": 0.5, "assert": [YES, {**YES, "weight": 0}]}]
+    default = {"assert": [{"type": "javascript", "value": "true"}]}
+    prompts = ["{{q}}", "Please: {{q}}"]
+    config = {"prompts": prompts, "providers": ["echo"], "defaultTest": default, "tests": tests}
+    _, problems = check(file, formats, config)
+    assert {(problem.where.split()[-1], problem.message) for problem in problems} == {
+        ("$.prompts", "2 prompts; user messages are those of the first"),
+        (
+            "$.defaultTest.assert",
+            "assertions not evaluated, kept for round-tripping: 'javascript'",
+        ),
+        (
+            "$.tests[0].assert",
+            "assertions not evaluated, kept for round-tripping: 'starts-with of weight 0'",
+        ),
+        (
+            "$.tests[0].threshold",
+            "'threshold' of a test is not evaluated: every assertion must hold",
+        ),
+    }
+
+
+def test_threshold_of_a_column_belongs_to_its_assertion(tmp_path: Path, formats: list[Format]):
+    table = tmp_path / "tests.csv"
+    table.write_text(
+        "q,__expected1,__config:__expected1:threshold,__expected2\n"
+        'Open?,levenshtein: Yes,1,"icontains-any: ""yes, we do"", si"\n'
+    )
+    (case,) = read_dataset(table, formats).cases
+    assert case.reference["assertions"] == [
+        {"type": "levenshtein", "value": "Yes", "threshold": 1.0},
+        {"type": "icontains-any", "value": ["yes, we do", "si"]},
     ]

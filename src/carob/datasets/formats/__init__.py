@@ -92,6 +92,20 @@ class FrameChecker(Protocol):
 
 
 @runtime_checkable
+class FramedFormat(Protocol):
+    """A format whose documents state something for all of their cases."""
+
+    def within(self, frame: Json) -> Format:
+        """The same format for the cases of one document; `frame` is the document without them."""
+        ...
+
+
+def format_within(form: Format, frame: Json) -> Format:
+    """The format for the cases of a document."""
+    return form.within(frame) if isinstance(form, FramedFormat) else form
+
+
+@runtime_checkable
 class NamedFormat(Protocol):
     """A format that reads more files if the user names it than it claims on its own."""
 

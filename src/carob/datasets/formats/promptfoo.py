@@ -1,24 +1,32 @@
 """Tests of promptfoo: `vars` and the assertions that a case can express.
 
-A configuration has its tests in a list; a file of tests is that list, JSON lines, or a table with
-columns such as `__expected`. Other assertions, such as JavaScript, are kept for the round trip and
-named by `validate`.
+A configuration has its tests in a list, with defaults and prompts for all of them; a file of tests
+is that list, JSON lines, or a table with columns such as `__expected`. Other assertions, such as
+JavaScript, are kept for the round trip and named by `validate`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from carob.datasets.document_types import OpenDocument, describe_value
+from carob.datasets.formats import Format
 from carob.datasets.formats.promptfoo_assertions import (
+    Checks,
+    checks_of,
     fill_template,
-    parse_expected,
     read_checks,
     write_assertions,
-    write_expected,
 )
+from carob.datasets.formats.promptfoo_prompts import (
+    TestFrame,
+    find_variable,
+    render_prompt,
+    template_variables,
+)
+from carob.datasets.formats.promptfoo_table import COLUMNS, EXPECTED, parse_cells, write_cells
 from carob.datasets.formats.reference_data import without_nulls
 from carob.datasets.formats.row_values import INPUT_NAMES, as_text
 from carob.datasets.lens import RESERVED_KEY, Lens, unnamed_header
@@ -26,13 +34,11 @@ from carob.datasets.patch import Object
 from carob.datasets.source import Container
 from carob.errors import FormatError
 from carob.schema import Case, Dataset, Json, Problem, Rubric, Turn, content_id
+from carob.schema.assertion import ASSERTIONS
 
 _VARIABLE = "prompt"
 _VARS = "promptfoo_vars"
 """The metadata key of the variables that are not the user message."""
-_EXPECTED, _DESCRIPTION, _METADATA = "__expected", "__description", "__metadata:"
-_COLUMNS = (_EXPECTED, _DESCRIPTION, _METADATA, "__prefix", "__suffix", "__metric", "__threshold",
-    "__config:", "__providerOutput")  # fmt: skip
 _GENERATED = {
     "scenarios": "the tests that `scenarios` generate are not read",
     "redteam": "the attacks that `redteam` generates are not read",
@@ -67,13 +73,20 @@ class PromptfooFormat:
     containers: tuple[Container, ...] = ("document", "list", "rows", "table")
     writable = True
     derives_ids = True
-    items_keys = ("tests",)
+    items_keys: tuple[str, ...] = ("tests",)
     shape: type = PromptfooConfig
+
+    def __init__(self, frame: TestFrame | None = None) -> None:
+        self._frame = frame or TestFrame()
+
+    def within(self, frame: Json) -> Format:
+        """The format of the tests in a configuration, which states defaults and prompts."""
+        return PromptfooFormat(TestFrame(frame if isinstance(frame, dict) else {}))
 
     def claims(self, sample: Json) -> bool:
         if not isinstance(sample, dict):
             return False
-        if any(key.strip().startswith(_COLUMNS) for key in sample):
+        if any(key.strip().startswith(COLUMNS) for key in sample):
             return True
         if "tests" not in sample:
             return _is_test(sample) or _is_config(sample)
@@ -98,23 +111,23 @@ class PromptfooFormat:
             return Lens(
                 key=f"{self.name}.table",
                 model=Case,
-                read=lambda doc: _read_case(_parse_cells(doc)),
-                write=lambda case: _write_cells(_write_test(case)),
+                read=lambda doc: _read_case(parse_cells(doc), self._frame),
+                write=lambda case: write_cells(_write_test(case, self._frame)),
                 reserved_path=None,
                 derived="id",
             )
         return Lens(
             key=self.name,
             model=Case,
-            read=_read_case,
-            write=_write_test,
+            read=lambda doc: _read_case(doc, self._frame),
+            write=lambda case: _write_test(case, self._frame),
             reserved_path=("metadata", RESERVED_KEY),
             derived="id",
         )
 
     def header(self, container: Container, stem: str) -> Lens[Dataset]:
         if container != "document":
-            frame: Object = {"columns": [_VARIABLE, _EXPECTED]} if container == "table" else {}
+            frame: Object = {"columns": [_VARIABLE, EXPECTED]} if container == "table" else {}
             return unnamed_header(f"{self.name}.{container}", stem, frame)
         return Lens(
             key=self.name,
@@ -135,18 +148,41 @@ class PromptfooFormat:
             error = _no_tests(item)
             yield Problem(where="$", message=error.message, hint=error.hint)
             return
-        test = _parse_cells(item) if "vars" not in item else item
-        yield from _check_user(test)
-        if types := read_checks(test.get("assert"), _variables(test)).unread:
-            names = ", ".join(sorted({repr(name) for name in types}))
-            message = f"assertions not evaluated, kept for round-tripping: {names}"
-            yield Problem(where="$.assert", message=message, severity="warning")
+        own = parse_cells(item) if "vars" not in item else item
+        test = self._frame.complete(own)
+        yield from _check_user(test, self._frame)
+        variables = _variables(test)
+        shared = read_checks(self._frame.default.get("assert"), variables).unread
+        if types := read_checks(test.get("assert"), variables).unread[len(shared) :]:
+            yield _not_evaluated("$.assert", types)
+        if own.get("threshold") is not None and test.get("assert"):
+            yield _threshold_warning("$.threshold")
 
     def check_frame(self, frame: Json, path: Path) -> Iterator[Problem]:
-        default = frame.get("defaultTest") if isinstance(frame, dict) else None
-        if isinstance(default, dict) and default.get("assert"):
-            message = "assertions of 'defaultTest' are not evaluated, kept for round-tripping"
+        config = TestFrame(frame if isinstance(frame, dict) else {})
+        if isinstance(config.config.get("defaultTest"), str):
+            message = "'defaultTest' in another file is not read"
             yield Problem(where="$.defaultTest", message=message, severity="warning")
+        default = config.default
+        if types := read_checks(default.get("assert"), _variables(default)).unread:
+            yield _not_evaluated("$.defaultTest.assert", types)
+        if default.get("threshold") is not None:
+            yield _threshold_warning("$.defaultTest.threshold")
+        if len(config.prompts) > 1:
+            message = f"{len(config.prompts)} prompts; user messages are those of the first"
+            hint = "other prompts with the same tests: read a configuration for each"
+            yield Problem(where="$.prompts", message=message, hint=hint, severity="warning")
+
+
+def _not_evaluated(where: str, types: Sequence[str]) -> Problem:
+    names = ", ".join(sorted({repr(name) for name in types}))
+    message = f"assertions not evaluated, kept for round-tripping: {names}"
+    return Problem(where=where, message=message, severity="warning")
+
+
+def _threshold_warning(where: str) -> Problem:
+    message = "'threshold' of a test is not evaluated: every assertion must hold"
+    return Problem(where=where, message=message, severity="warning")
 
 
 def _is_test(row: Object) -> bool:
@@ -173,7 +209,9 @@ def _other_file(reference: str, where: str) -> FormatError:
     return FormatError(f"tests in another file are not read: {reference!r}", where=where, hint=hint)
 
 
-def _check_user(test: Object) -> Iterator[Problem]:
+def _check_user(test: Object, frame: TestFrame) -> Iterator[Problem]:
+    if _render(test, frame) is not None:
+        return
     variables = _variables(test)
     key, user = _read_user(test)
     texts = [name for name, value in variables.items() if isinstance(value, str)]
@@ -223,13 +261,27 @@ def _read_user(test: Object) -> tuple[str | None, str | None]:
     return key, filled if isinstance(filled, str) else texts.get(key or "")
 
 
-def _read_case(doc: Json) -> Case:
+def _render(test: Object, frame: TestFrame) -> str | None:
+    template = frame.template_of(test)
+    return render_prompt(template, _variables(test)) if template else None
+
+
+def _read_message(test: Object, frame: TestFrame) -> tuple[str | None, str | None]:
+    """The variable that is the user message or all that it needs, and the message."""
+    message, template = _render(test, frame), frame.template_of(test)
+    if message is None or template is None:
+        return _read_user(test)
+    names = template_variables(template)
+    return (names[0] if len(names) == 1 else None), message
+
+
+def _read_case(doc: Json, frame: TestFrame) -> Case:
     if isinstance(doc, str):
         raise _other_file(doc, "$")
-    test = doc if isinstance(doc, dict) else {}
+    test = frame.complete(doc if isinstance(doc, dict) else {})
     if _is_config(test):
         raise _no_tests(test)
-    variable, user = _read_user(test)
+    variable, user = _read_message(test, frame)
     variables = _variables(test)
     checks = read_checks(test.get("assert"), variables)
     metadata = test.get("metadata")
@@ -242,6 +294,7 @@ def _read_case(doc: Json) -> Case:
         context=as_text(variables.get("context")) if variable != "context" else None,
         contains=checks.contains or None,
         rubrics=tuple(Rubric(id=f"rubric-{n}", text=text) for n, text in rubrics),
+        reference={ASSERTIONS: list[Json](checks.others)} if checks.others else {},
         metadata={
             **(metadata if isinstance(metadata, dict) else {}),
             **without_nulls(
@@ -251,53 +304,49 @@ def _read_case(doc: Json) -> Case:
     )
 
 
-def _write_test(case: Case) -> Object:
+def _write_test(case: Case, frame: TestFrame) -> Object:
+    """The case as a test, without what every test of the configuration has."""
     prompt = case.scenario.prompt if case.scenario else ""
     turn = case.turns[0] if case.turns else Turn(user=prompt)
-    metadata = {k: v for k, v in case.metadata.items() if k not in (_VARS, "description")}
-    variables = case.metadata.get(_VARS)
+    shared = _shared_items(frame.default, "metadata")
+    metadata = {
+        key: value
+        for key, value in case.metadata.items()
+        if key not in (_VARS, "description") and (key not in shared or shared[key] != value)
+    }
+    variables = _write_variables(case, turn.user or "", frame)
+    assertions = write_assertions(checks_of(case, turn))
+    for assertion in _default_assertions(frame, variables):
+        if assertion in assertions:
+            assertions.remove(assertion)
+    shared = _shared_items(frame.default, "vars")
     return without_nulls(
         description=as_text(case.metadata.get("description")),
-        vars={
-            _VARIABLE: turn.user or "",
-            **without_nulls(context=case.context),
-            **(variables if isinstance(variables, dict) else {}),
-        },
-        **{"assert": write_assertions(case, turn) or None},
+        vars={k: v for k, v in variables.items() if k not in shared or shared[k] != v},
+        **{"assert": assertions or None},
         metadata=metadata or None,
     )
 
 
-def _parse_cells(doc: Json) -> Object:
-    """A row of a table as a test."""
-    cells = {key.strip(): cell for key, cell in doc.items()} if isinstance(doc, dict) else {}
-    expected = [cells[key] for key in cells if key.startswith(_EXPECTED)]
-    assertions: list[Json] = [parse_expected(cell) for cell in expected if isinstance(cell, str)]
-    metadata: Object = {
-        key.removeprefix(_METADATA): cell
-        for key, cell in cells.items()
-        if key.startswith(_METADATA)
-    }
-    return without_nulls(
-        description=cells.get(_DESCRIPTION),
-        vars={key: cell for key, cell in cells.items() if not key.startswith(_COLUMNS)},
-        **{"assert": assertions},
-        metadata=metadata or None,
-    )
+def _shared_items(default: Object, key: str) -> Object:
+    value = default.get(key)
+    return value if isinstance(value, dict) else {}
 
 
-def _write_cells(test: Object) -> Json:
-    variables = {name: as_text(value) for name, value in _variables(test).items()}
-    assertions = test.get("assert")
-    values = assertions if isinstance(assertions, list) else []
-    cells = [write_expected(value) for value in values if isinstance(value, dict)]
-    texts = list(filter(None, cells))
-    metadata = test.get("metadata")
-    pairs: Mapping[str, Json] = metadata if isinstance(metadata, dict) else {}
-    row: dict[str, str | None] = {
-        **variables,
-        _DESCRIPTION: as_text(test.get("description")),
-        **{f"{_METADATA}{key}": as_text(value) for key, value in pairs.items()},
-        **{f"{_EXPECTED}{n if n > 1 else ''}": text for n, text in enumerate(texts, 1)},
+def _default_assertions(frame: TestFrame, variables: Object) -> list[Json]:
+    checks = read_checks(frame.default.get("assert"), variables)
+    return write_assertions(checks) if checks != Checks() else []
+
+
+def _write_variables(case: Case, user: str, frame: TestFrame) -> Object:
+    """The variables with which the prompt of the configuration becomes the user message."""
+    others = case.metadata.get(_VARS)
+    rest = {
+        **without_nulls(context=case.context),
+        **(others if isinstance(others, dict) else {}),
     }
-    return {name: cell.replace("\0", "") for name, cell in row.items() if cell}
+    template = frame.template
+    if template and render_prompt(template, rest) == user:
+        return rest
+    name, value = (template and find_variable(template, user)) or (_VARIABLE, user)
+    return {name: value, **rest}

@@ -10,6 +10,7 @@ from carob.datasets.formats.reference_data import all_expected_calls
 from carob.datasets.formats.row_values import as_text, read_calls
 from carob.datasets.patch import Object
 from carob.schema import Case, Json, ToolCall, Turn
+from carob.schema.assertion import ASSERTION_TYPES, NEGATION, stated_assertions
 
 _ANSWERS = ("equals", "similar", "factuality", "model-graded-factuality")
 _RUBRICS = ("llm-rubric", "g-eval", "model-graded-closedqa")
@@ -18,6 +19,7 @@ _TOOL_USED, _TOOL_ARGS, _TOOL_SEQUENCE = (
     "trajectory:tool-args-match",
     "trajectory:tool-sequence",
 )
+_CONTAINS = ("contains", "contains-all")
 _LISTS = ("contains-all", "contains-any", "icontains-all", "icontains-any")
 _LEGACY = {"grade": "llm-rubric", "fn": "javascript", "eval": "javascript"}
 _TYPES = frozenset(
@@ -45,6 +47,8 @@ class Checks(NamedTuple):
     contains: tuple[str, ...] = ()
     rubrics: tuple[str, ...] = ()
     calls: tuple[ToolCall, ...] = ()
+    others: tuple[Object, ...] = ()
+    """The assertions that the metric `assertions` checks; `equals` is also the answer."""
     unread: tuple[str, ...] = ()
     """The types of the assertions that a case cannot express."""
 
@@ -73,15 +77,45 @@ def _add(checks: Checks, assertion: Json, variables: Mapping[str, Json]) -> Chec
     kind, value = _fill_in(assertion, variables)
     texts = _texts(kind, value)
     calls = _read_trajectory(kind, value)
+    if isinstance(assertion, dict) and assertion.get("weight") == 0:
+        return checks._replace(unread=(*checks.unread, f"{kind} of weight 0"))
+    if other := _read_other(kind, value, assertion, calls):
+        checks = checks._replace(others=(*checks.others, other))
+        is_answer = kind == "equals" and checks.answer is None and isinstance(value, str)
+        return checks._replace(answer=value) if is_answer and value else checks
     if kind in _ANSWERS and texts and checks.answer is None:
         return checks._replace(answer=texts[0])
-    if kind in ("contains", "contains-all") and texts:
+    if kind in _CONTAINS and texts:
         return checks._replace(contains=(*checks.contains, *texts))
     if kind in _RUBRICS and texts:
         return checks._replace(rubrics=(*checks.rubrics, *texts))
     if calls:
         return checks._replace(calls=(*checks.calls, *calls))
     return checks._replace(unread=(*checks.unread, kind))
+
+
+def _read_other(
+    kind: str, value: Json, assertion: Json, calls: tuple[ToolCall, ...] | None
+) -> Object | None:
+    """An assertion that no field of a case states, and that can be checked; null otherwise."""
+    base = kind.removeprefix(NEGATION)
+    if base not in ASSERTION_TYPES or kind in _CONTAINS or calls:
+        return None
+    if base in _LISTS and isinstance(value, str):
+        value = split_list(value)
+    threshold = assertion.get("threshold") if isinstance(assertion, dict) else None
+    if base == "latency":
+        return None if threshold is None else {"type": kind, "threshold": threshold}
+    values: list[Json] = value if isinstance(value, list) else [value]
+    is_elsewhere = any(isinstance(text, str) and text.startswith("file://") for text in values)
+    if is_elsewhere or None in values or not values or value == "":
+        # A check without a value: only `is-json` needs none, unless its schema is elsewhere.
+        has_value = isinstance(assertion, dict) and assertion.get("value") is not None
+        return {"type": kind} if base == "is-json" and not has_value else None
+    if base == "is-json" and not isinstance(value, dict):
+        return None  # a schema as YAML in a text
+    limit: Object = {} if threshold is None else {"threshold": threshold}
+    return {"type": kind, "value": value, **limit}
 
 
 def _fill_in(assertion: Json, variables: Mapping[str, Json]) -> tuple[str, Json]:
@@ -160,20 +194,44 @@ def parse_expected(cell: str) -> Object:
 def write_expected(assertion: Object) -> str | None:
     """The cell of an assertion; null if it has no cell, as calls with arguments have none."""
     kind, value = str(assertion.get("type")), assertion.get("value")
-    return f"{kind}: {value}" if isinstance(value, str) else None
+    threshold = assertion.get("threshold")
+    kind = kind if threshold is None else f"{kind}({threshold})"
+    if value is None:
+        return kind
+    if isinstance(value, list) and kind.removeprefix(NEGATION) in _LISTS:
+        return f"{kind}: {', '.join(map(_quote, value))}"
+    return None if isinstance(value, list | dict) else f"{kind}: {as_text(value)}"
 
 
-def write_assertions(case: Case, turn: Turn) -> list[Json]:
-    """The expectations of a case as assertions."""
-    # A golden answer is a reference, not the only correct text: `similar`, not `equals`.
-    checks: list[tuple[str, Json]] = []
+def _quote(value: Json) -> str:
+    text = as_text(value) or ""
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def checks_of(case: Case, turn: Turn) -> Checks:
+    """The expectations of a case that assertions can state."""
     calls = all_expected_calls(case) if len(case.turns) < 2 else turn.tool_calls
-    if turn.response is not None:
-        checks.append(("similar", turn.response))
-    checks += [("contains", text) for text in case.contains or ()]
-    checks += [("llm-rubric", rubric.text) for rubric in case.rubrics]
-    for call in calls or ():
+    return Checks(
+        answer=turn.response,
+        contains=case.contains or (),
+        rubrics=tuple(rubric.text for rubric in case.rubrics),
+        calls=tuple(calls or ()),
+        others=tuple(cast("list[Object]", stated_assertions(case.reference))),
+    )
+
+
+def write_assertions(checks: Checks) -> list[Json]:
+    """The assertions that state these expectations."""
+    written: list[tuple[str, Json]] = []
+    # A golden answer is a reference, not the only correct text: `similar`, not `equals`.
+    equals = [other.get("value") for other in checks.others if other.get("type") == "equals"]
+    if checks.answer is not None and checks.answer not in equals:
+        written.append(("similar", checks.answer))
+    written += [("contains", text) for text in checks.contains]
+    written += [("llm-rubric", text) for text in checks.rubrics]
+    for call in checks.calls:
         is_named = call.args is None
         value: Json = call.name if is_named else {"name": call.name, "args": call.args}
-        checks.append((_TOOL_USED if is_named else _TOOL_ARGS, value))
-    return cast("list[Json]", [{"type": kind, "value": value} for kind, value in checks])
+        written.append((_TOOL_USED if is_named else _TOOL_ARGS, value))
+    typed: list[Object] = [{"type": kind, "value": value} for kind, value in written]
+    return cast("list[Json]", [*typed, *checks.others])

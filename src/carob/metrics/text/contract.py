@@ -63,7 +63,7 @@ def _check_response(response: str, schema: dict[str, Any], name: str) -> Score:
         answer = msgspec.json.decode(response)
     except (msgspec.DecodeError, RecursionError) as error:
         return Score(value=0.0, reason=f"the response is not valid JSON: {error}")
-    violations = _find_violations(answer, schema)
+    violations = find_violations(answer, schema)
     if not violations:
         return Score(value=1.0)
     more = len(violations) - _MAX_SHOWN
@@ -72,7 +72,8 @@ def _check_response(response: str, schema: dict[str, Any], name: str) -> Score:
     return Score(value=0.0, reason=reason, details={"violations": len(violations)})
 
 
-def _find_violations(answer: Json, schema: dict[str, Any]) -> list[str]:
+def find_violations(answer: Json, schema: dict[str, Any]) -> list[str]:
+    """Return where and how an answer violates a JSON Schema."""
     from jsonschema.validators import validator_for  # late: an optional package
     from referencing import Registry
 

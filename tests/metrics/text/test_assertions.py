@@ -1,0 +1,77 @@
+"""Tests for the metric `assertions`. That it decides as promptfoo does is tested with its results,
+in `tests/datasets/test_promptfoo_results.py`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from carob.metrics.metric import evaluate
+from carob.metrics.text.assertions import Assertions
+from carob.schema import Case, Failed, Score, ToolCall, Trace, Turn, Unscored
+
+
+def score(*assertions: Any, turn: Turn | None = None) -> Any:
+    case = Case(id="c", reference={"assertions": list(assertions)} if assertions else {})
+    answer = turn or Turn(user="Open?", response="Yes, until 18:00.")
+    return evaluate(Assertions(), case, Trace(id="t", turns=(answer,)))
+
+
+def test_case_without_assertions_is_not_applicable():
+    assert score() == Unscored(reason="the case states no assertions", not_applicable=True)
+
+
+def test_sentences_under_the_same_key_are_not_assertions():
+    assert score("The answer is polite").not_applicable
+
+
+def test_share_of_assertions_that_hold_and_those_that_do_not():
+    outcome = score({"type": "icontains", "value": "YES"}, {"type": "not-contains", "value": "18"})
+    assert outcome == Score(value=0.5, reason="does not hold: not-contains '18'")
+
+
+@pytest.mark.parametrize(
+    "assertion",
+    [
+        {"type": "soundex", "value": "x"},
+        {"type": "contains", "value": "x", "treshold": 1},
+        {"type": "contains", "value": ""},
+        {"type": "contains-all"},
+        {"type": "latency"},
+        {"type": "regex", "value": "(?=x)"},
+    ],
+)
+def test_invalid_assertion_fails_and_never_passes(assertion: Any):
+    turn = Turn(user="Open?", response="Yes", start=0, end=10**6)
+    assert isinstance(score(assertion, turn=turn), Failed)
+
+
+def test_missing_response_is_zero_and_unrecorded_calls_are_unscored():
+    assert score({"type": "not-contains", "value": "x"}, turn=Turn(user="Open?")).value == 0.0
+    assert isinstance(score({"type": "trajectory:tool-used", "value": "x"}), Unscored)
+    assert isinstance(score({"type": "latency", "threshold": 5}), Unscored)
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "holds"),
+    [
+        ("trajectory:tool-used", "find_order", True),
+        ("trajectory:tool-used", ["find_order", "refund"], False),
+        ("not-trajectory:tool-used", ["find_order", "refund"], False),
+        ("not-trajectory:tool-used", "refund", True),
+        ("trajectory:tool-used", {"pattern": "find_*", "max": 1}, False),
+        ("trajectory:tool-used", {"name": "find_order", "min": 2}, True),
+        ("trajectory:tool-used", {"name": "refund", "min": 0, "max": 0}, True),
+    ],
+)
+def test_tools_are_counted(kind: str, value: Any, holds: bool):
+    calls = (ToolCall(name="find_order"), ToolCall(name="find_order"))
+    turn = Turn(user="Where?", response="Here", tool_calls=calls)
+    assert score({"type": kind, "value": value}, turn=turn).value == float(holds)
+
+
+def test_latency_is_that_of_the_trace():
+    turn = Turn(user="Open?", response="Yes", start=0, end=800 * 10**6)
+    assert score({"type": "latency", "threshold": 800}, turn=turn).value == 1.0
+    assert score({"type": "latency", "threshold": 799}, turn=turn).value == 0.0
