@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from carob.schema import Json, ModelCall, Trace
+from carob.schema import Json, ModelCall, Trace, Usage
+from carob.traces.containers.claude_usage import count_messages, message_id
 from carob.traces.messages.chat import add_chat_message
 from carob.traces.messages.turns import TurnBuilder
 from carob.traces.messages.usage import usage_of
@@ -17,7 +18,34 @@ from carob.traces.normalize import content_digest_id, instant
 from carob.traces.shape import as_array, as_object, as_text, first_value, objects_in
 
 _WRITERS = frozenset(("user", "assistant"))
-_BESIDE = frozenset(("queue-operation", "file-history-snapshot", "summary", "progress", "result"))
+_BESIDE = frozenset(
+    (
+        "agent-color",
+        "agent-name",
+        "agent-setting",
+        "ai-title",
+        "attribution-snapshot",
+        "bridge-session",
+        "content-replacement",
+        "custom-title",
+        "file-history-snapshot",
+        "frame-link",
+        "isolation-latch",
+        "last-prompt",
+        "mode",
+        "permission-mode",
+        "pr-link",
+        "progress",
+        "queue-operation",
+        "rate_limit_event",
+        "relocated",
+        "result",
+        "stream_event",
+        "summary",
+        "tag",
+        "worktree-state",
+    )
+)
 """Types of lines without a message; others have an id of their own."""
 _OUTPUT = ("<local-command-", "<bash-stdout>", "<bash-stderr>")
 _NOTES = ("[Request interrupted by user", "<task-notification>", "<system-reminder>", "Caveat: ")
@@ -47,9 +75,8 @@ class ClaudeCode:
 
     def read(self, item: Json, *, source: str) -> Iterator[Trace]:
         for session, lines in _group_by_session(objects_in(item)).items():
-            messages = [line for line in lines if isinstance(line.get("message"), dict)]
-            if messages:
-                yield _read_session(session, messages, source)
+            if any(isinstance(line.get("message"), dict) for line in lines):
+                yield _read_session(session, lines, source)
 
 
 def _group_by_session(lines: list[dict[str, Json]]) -> dict[str | None, list[dict[str, Json]]]:
@@ -62,16 +89,17 @@ def _group_by_session(lines: list[dict[str, Json]]) -> dict[str | None, list[dic
     return sessions
 
 
-def _read_session(session: str | None, lines: list[dict[str, Json]], source: str) -> Trace:
+def _read_session(session: str | None, items: list[dict[str, Json]], source: str) -> Trace:
+    lines = [line for line in items if isinstance(line.get("message"), dict)]
     # The file of a sub-agent has its lines only: the agent that delegates is its user.
     is_delegated = all(line.get("isSidechain") is True for line in lines)
     agent_id = as_text(lines[0].get("agentId")) if is_delegated else None
-    reader = _SessionReader(lines, is_delegated=is_delegated)
+    reader = _SessionReader(lines, count_messages(items), is_delegated=is_delegated)
     return Trace(
         id=agent_id or session or content_digest_id([*lines]),
         turns=reader.builder.turns(),
         source=source,
-        convention="claude-code",
+        convention="claude-code-session",
         mapper="claude-code-session@1",
         conversation=None if is_delegated else session,
         attributes={"session": session} if agent_id else {},
@@ -81,21 +109,23 @@ def _read_session(session: str | None, lines: list[dict[str, Json]], source: str
 class _SessionReader:
     """Builds the turns of one session."""
 
-    def __init__(self, lines: Sequence[dict[str, Json]], *, is_delegated: bool) -> None:
+    def __init__(
+        self,
+        lines: Sequence[dict[str, Json]],
+        counts: dict[str, Json],
+        *,
+        is_delegated: bool,
+    ) -> None:
         self.builder = TurnBuilder()
         self._is_delegated = is_delegated
         self._command: str | None = None
         """A command that the user typed; whether the model or the program runs it, shows later."""
-        self._usages: dict[str, Json] = {}
-        """The last counts of each message: a line that is written early has too few."""
+        self._usages = counts
+        """The token counts of messages that were not added yet, by their ids."""
         self._tasks: dict[str, str] = {}
         """The names of sub-agents, by the id and the prompt of the calls that started them."""
         self._agents: dict[str, str] = {}
         """The names of sub-agents, by the ids of their lines."""
-        for line in lines:
-            message = as_object(line["message"])
-            if (key := _message_id(line)) and message.get("usage") is not None:
-                self._usages[key] = message["usage"]
         for line in lines:
             self._add(line)
 
@@ -148,11 +178,12 @@ class _SessionReader:
     def _add_model_call(
         self, line: dict[str, Json], message: dict[str, Json], agent: str | None
     ) -> None:
-        key = _message_id(line)
+        key = message_id(line)
         counts = self._usages.pop(key, None) if key else message.get("usage")
-        if usage := usage_of(counts):
+        if counts is not None:
             model = as_text(message.get("model"))
             time = instant(line.get("timestamp"))
+            usage = usage_of(counts) or Usage()
             self.builder.add_model_call(ModelCall(model=model, usage=usage, agent=agent, end=time))
 
     def _add_user(self, line: dict[str, Json]) -> None:
@@ -186,12 +217,6 @@ class _SessionReader:
     ) -> None:
         message: dict[str, Json] = {"role": role, "content": content, "name": agent}
         add_chat_message(self.builder, message | {"timestamp": line.get("timestamp")})
-
-
-def _message_id(line: dict[str, Json]) -> str | None:
-    if line.get("type") != "assistant":
-        return None
-    return as_text(as_object(line["message"]).get("id")) or as_text(line.get("requestId"))
 
 
 def _text_in(content: Json) -> str | None:

@@ -6,6 +6,7 @@ Codex adds, such as the environment; the events `user_message` hold what the use
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from carob.schema import Json, ModelCall, Trace
@@ -15,7 +16,17 @@ from carob.traces.messages.usage import usage_of
 from carob.traces.normalize import content_digest_id, instant
 from carob.traces.shape import as_array, as_object, as_text, decode_structure, objects_in
 
-_TYPES = frozenset(("session_meta", "turn_context", "response_item", "event_msg", "compacted"))
+_TYPES = frozenset(
+    (
+        "session_meta",
+        "turn_context",
+        "response_item",
+        "event_msg",
+        "compacted",
+        "world_state",
+        "token_usage_record",
+    )
+)
 _ADDED = (
     "<environment_context>",
     "<user_instructions>",
@@ -25,6 +36,9 @@ _ADDED = (
 )
 """How texts begin that Codex writes in the user's name."""
 _ERRORS = frozenset(("error", "stream_error"))
+_EXIT_CODE = re.compile(r"^(?:Process exited with code|Exit code:) (-?\d+)$", re.MULTILINE)
+"""The line above the output of a command."""
+_MAX_HEAD = 400
 
 
 class Codex:
@@ -51,7 +65,7 @@ class Codex:
                 id=session or content_digest_id([*lines]),
                 turns=turns,
                 source=source,
-                convention="codex",
+                convention="codex-session",
                 mapper="codex-session@1",
                 conversation=session,
             )
@@ -117,9 +131,14 @@ def _text_of(payload: dict[str, Json]) -> str:
 
 
 def _read_output(output: Json) -> dict[str, Json]:
-    """The text of a result, which older versions wrap in JSON with the exit code."""
+    """The text of a result and whether a command failed.
+
+    Older versions wrap them in JSON; newer ones write some lines above the output.
+    """
     wrapped = as_object(decode_structure(output))
-    if "output" not in wrapped:
-        return {}
-    code = as_object(wrapped.get("metadata")).get("exit_code")
-    return {"output": wrapped["output"], "is_error": code not in (None, 0)}
+    if "output" in wrapped:
+        code = as_object(wrapped.get("metadata")).get("exit_code")
+        return {"output": wrapped["output"], "is_error": code not in (None, 0)}
+    head = (as_text(output) or "")[:_MAX_HEAD].partition("Output:\n")
+    code = _EXIT_CODE.search(head[0]) if head[1] else None
+    return {"is_error": code is not None and code[1] != "0"}

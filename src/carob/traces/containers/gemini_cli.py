@@ -1,56 +1,124 @@
-"""Gemini CLI: the file of a session, with each model message's tool calls and their results."""
+"""Gemini CLI: the file of a session, with each model message's tool calls and their results.
+
+Older versions write one object. Newer ones write a line for the session, one per message, again
+when a message gets its results, and lines that set fields of the session.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from carob.schema import Json, ModelCall, ToolCall, ToolResult, Trace, Usage
+from carob.schema import Json, ModelCall, ToolCall, ToolResult, Trace, Turn, Usage
+from carob.traces.containers.chat import Chat
 from carob.traces.messages.blocks import read_message
+from carob.traces.messages.message import Message
 from carob.traces.messages.turns import TOOL_FAILED, TurnBuilder
-from carob.traces.normalize import instant
-from carob.traces.shape import as_count, as_object, as_text, objects_in
+from carob.traces.normalize import content_digest_id, instant
+from carob.traces.shape import as_array, as_count, as_object, as_text, objects_in
 
-_KEYS = frozenset(("sessionId", "projectHash", "messages"))
+_SESSION = frozenset(("sessionId", "projectHash"))
+_MESSAGE = frozenset(("id", "timestamp", "type", "content"))
+_TYPES = frozenset(("user", "gemini", "info", "error", "warning"))
+_SETTERS = frozenset(("$set", "$rewindTo"))
+_CONTEXT = "<session_context>"
+"""How the text begins that Gemini CLI writes in the user's name."""
 
 
 class GeminiCli:
-    """A session with the hash of its project."""
+    """A session with the hash of its project, as one object or in lines."""
 
     name = "gemini-cli"
 
     def claims(self, item: Json) -> bool:
-        return as_object(item).keys() >= _KEYS
+        if isinstance(item, dict):
+            return item.keys() >= _SESSION and isinstance(item.get("messages"), list)
+        lines = as_array(item)
+        return (
+            bool(lines)
+            and all(map(self.claims_line, lines))
+            and any(as_object(line).keys() >= _SESSION for line in lines)
+        )
+
+    def claims_line(self, item: Json) -> bool:
+        fields = as_object(item)
+        if fields.keys() >= _SESSION or (fields and fields.keys() <= _SETTERS):
+            return True
+        kind = fields.get("type")
+        return isinstance(kind, str) and kind in _TYPES and fields.keys() >= _MESSAGE
 
     def read(self, item: Json, *, source: str) -> Iterator[Trace]:
-        fields = as_object(item)
-        session = as_text(fields.get("sessionId")) or ""
-        builder = TurnBuilder()
-        for message in objects_in(fields.get("messages")):
-            _add_message(builder, message)
-        turns = builder.turns()
-        if turns:
+        lines = objects_in(item) or [as_object(item)]
+        start = next((line for line in lines if line.keys() >= _SESSION), None)
+        if start is None:  # the messages of another program have the same keys
+            yield from Chat().read([*lines], source=source)
+            return
+        session = as_text(start.get("sessionId")) or content_digest_id([*lines])
+        messages = objects_in(start.get("messages")) or _latest_messages(lines)
+        if turns := _read_turns(messages):
             yield Trace(
                 id=session,
                 turns=turns,
                 source=source,
-                convention="gemini-cli",
-                mapper="gemini-cli-session@1",
+                convention="gemini-cli-session",
+                mapper="gemini-cli-session@2",
                 conversation=session,
             )
 
 
-def _add_message(builder: TurnBuilder, message: dict[str, Json]) -> None:
+def _latest_messages(lines: list[dict[str, Json]]) -> list[dict[str, Json]]:
+    """The messages in the order in which they were first written, each as it was written last.
+
+    A list of messages that is set when a session is resumed lacks the results and counts of those
+    before it; one that is set first has the messages of a session that goes on here.
+    """
+    messages: dict[str, dict[str, Json]] = {}
+    has_lines = False
+    for line in lines:
+        if line.keys() >= _MESSAGE:
+            has_lines = True
+            key = as_text(line["id"]) or ""
+            messages[key] = messages.get(key, {}) | line
+        elif "$rewindTo" in line:
+            keys = list(messages)
+            target = as_text(line["$rewindTo"])
+            for key in keys[keys.index(target) :] if target in messages else ():
+                del messages[key]
+        elif not has_lines:
+            for message in objects_in(as_object(line.get("$set")).get("messages")):
+                messages.setdefault(as_text(message.get("id")) or "", message)
+    return list(messages.values())
+
+
+def _read_turns(messages: list[dict[str, Json]]) -> tuple[Turn, ...]:
+    builder = TurnBuilder()
+    answered: set[str | None] = set()
+    for message in messages:
+        _add_message(builder, message, answered)
+    return builder.turns()
+
+
+def _add_message(builder: TurnBuilder, message: dict[str, Json], answered: set[str | None]) -> None:
     kind = message.get("type")
-    text = read_message(message.get("content"), "assistant").text
+    content = read_message(message.get("content"), "assistant")
+    text = content.text
     if kind == "user":
+        # The results of tools are with their calls as well, except in messages that were set.
+        results = [result for result in content.results if result.id not in answered]
+        builder.add_message(Message("tool", results=results))
+        if content.results or (text or "").startswith(_CONTEXT):
+            return
         builder.add_user_text(text or "")
     elif kind == "error":
         builder.add_error(text or "the model failed")
     elif kind == "gemini":
         if text:
             builder.add_answer("", text)
-        for call in objects_in(message.get("toolCalls")):
+        calls = objects_in(message.get("toolCalls"))
+        for call in calls:
             _add_call(builder, call)
+            answered.add(as_text(call.get("id")))
+        if not calls and content.calls:
+            builder.add_message(Message("assistant", calls=content.calls))
         if usage := _usage(as_object(message.get("tokens"))):
             model = as_text(message.get("model"))
             builder.add_model_call(ModelCall(model=model, usage=usage))

@@ -1,4 +1,5 @@
-"""opencode: an exported session, whose messages have parts for texts and tools."""
+"""opencode: an exported session, whose messages have parts for texts and tools, and the parts that
+`opencode run --format json` prints, which lack the user's."""
 
 from __future__ import annotations
 
@@ -8,6 +9,8 @@ from carob.schema import Json, ModelCall, ToolCall, ToolResult, Trace, Usage
 from carob.traces.messages.turns import TOOL_FAILED, TurnBuilder
 from carob.traces.normalize import content_digest_id, instant
 from carob.traces.shape import as_count, as_object, as_text, decode_structure, objects_in
+
+_LINES = frozenset(("step_start", "text", "tool_use", "step_finish", "reasoning", "error"))
 
 
 class OpenCode:
@@ -24,20 +27,50 @@ class OpenCode:
             and all(map(_is_message, messages))
         )
 
+    def claims_line(self, item: Json) -> bool:
+        fields = as_object(item)
+        kind = fields.get("type")
+        return isinstance(kind, str) and kind in _LINES and "sessionID" in fields
+
     def read(self, item: Json, *, source: str) -> Iterator[Trace]:
         fields = as_object(item)
         session = as_text(as_object(fields.get("info")).get("id"))
+        messages = objects_in(fields.get("messages"))
         builder = TurnBuilder()
-        for message in objects_in(fields.get("messages")):
+        if lines := objects_in(item):
+            session = as_text(lines[0].get("sessionID"))
+            messages = _group_by_message(lines)
+        for message in messages:
             _add_message(builder, message)
-        yield Trace(
-            id=session or content_digest_id(fields.get("messages")),
-            turns=builder.turns(),
-            source=source,
-            convention="opencode",
-            mapper="opencode@1",
-            conversation=session,
-        )
+        if turns := builder.turns():
+            yield Trace(
+                id=session or content_digest_id([*messages]),
+                turns=turns,
+                source=source,
+                convention="opencode",
+                mapper="opencode@1",
+                conversation=session,
+            )
+
+
+def _group_by_message(lines: list[dict[str, Json]]) -> list[dict[str, Json]]:
+    """The messages of printed parts; a finished step has the token counts of its message."""
+    messages: dict[str | None, list[Json]] = {}
+    counts: dict[str | None, Json] = {}
+    for line in lines:
+        part = as_object(line.get("part"))
+        key = as_text(part.get("messageID"))
+        messages.setdefault(key, []).append(part)
+        if line["type"] == "step_finish":
+            counts[key] = part.get("tokens")
+    return [
+        {
+            "info": {"role": "assistant", "tokens": counts.get(key)},
+            # Tools are printed when they finish; the ids of parts grow.
+            "parts": sorted(parts, key=lambda part: as_text(as_object(part).get("id")) or ""),
+        }
+        for key, parts in messages.items()
+    ]
 
 
 def _is_message(message: dict[str, Json]) -> bool:
