@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 from pathlib import Path
 from typing import Any
 
@@ -76,6 +78,88 @@ def test_injected_faults_are_repeatable():
 
     assert outcomes("1") == outcomes("1") != outcomes("2")
     assert 5 < sum(outcomes("1")) < 35
+
+
+def test_faults_happen_to_every_nth_call():
+    every = mocks(MockedResult("t", error="busy", every=3), MockedResult("t", result="x"))
+    answers = [every.find("t", {"n": n}) for n in range(7)]
+    errors = [bool(answer and answer.error) for answer in answers]
+    assert errors == [False, False, True, False, False, True, False]
+
+
+def test_faults_with_arguments_happen_to_these_alone():
+    fault = MockedResult("t", {"id": 1}, error="busy", probability=1)
+    some = mocks(fault, MockedResult("t", result="x"))
+    assert some.call("t", {"id": 2}, None) == "x"
+    with pytest.raises(ToolError, match="busy"):
+        some.call("t", {"id": 1.0}, None)
+
+
+def test_latency_is_injected_before_the_recorded_the_faulty_and_the_real_result():
+    slow = MockedResult("t", latency=0.05, every=2)
+    recorded = MockedResult("t", {"id": 1}, result="x", latency=0.02)
+    every = mocks(slow, recorded, on_miss="live")
+    waits = [timed(every, {"id": 1}), timed(every, {"id": 1}), timed(every, {"id": 2})]
+    assert [value for value, _ in waits] == ["x", "x", 20]
+    assert 0.02 <= waits[0][1] < 0.05
+    assert waits[1][1] >= 0.07
+    assert timed(every, {"id": 2})[1] >= 0.05
+    assert [use.origin for use in every.uses] == ["mocked", "mocked", "live", "live"]
+
+
+def timed(mocked: ToolMocks, args: dict[str, Any]) -> tuple[Any, float]:
+    started = time.monotonic()
+    value = asyncio.run(mocked.call_async("t", args, _ten_times_later))
+    return value, time.monotonic() - started
+
+
+async def _ten_times_later(id: int) -> int:
+    return id * 10
+
+
+def test_latency_holds_up_one_conversation_and_counts_in_its_time(tmp_path: Path):
+    async def answer(message: str, conversation: Any) -> str:
+        return str(await conversation.call_tool_async("price", {"item": message}))
+
+    file = tmp_path / "tools.jsonl"
+    file.write_text('{"tool":"price","result":19,"latency":0.3}\n')
+    cases = [Case.of(f"item {number}", "19", id=f"c{number}") for number in range(8)]
+    started = time.monotonic()
+    run = carob.run(
+        golden=Dataset(name="garden", cases=cases),
+        target=answer,
+        metrics=["exact_match", "latency"],
+        mocks=file,
+    )
+    assert run.verdict == "passed"
+    assert time.monotonic() - started < 8 * 0.3
+    assert all((case.scores[1].value or 0) >= 0.3 for case in run.cases)
+
+
+def test_slow_tool_runs_into_the_limit_of_the_turn(tmp_path: Path):
+    async def answer(message: str, conversation: Any) -> str:
+        return str(await conversation.call_tool_async("price", {"item": message}))
+
+    file = tmp_path / "tools.jsonl"
+    file.write_text('{"tool":"price","latency":60,"every":1}\n{"tool":"price","result":19}\n')
+    (result,) = carob.run(
+        golden=Dataset(name="garden", cases=[Case.of("hose", "19", id="hose")]),
+        target=answer,
+        metrics="exact_match",
+        mocks=file,
+        turn_timeout=0.2,
+        on_miss="live",  # so that the conversation is not held again
+    ).cases
+    assert result.status == "error"
+    assert "took longer than 0.2 s" in result.scores[0].reason
+
+
+@pytest.mark.parametrize("fault", ['"probability":2', '"every":0', '"latency":-1', '"latency":999'])
+def test_impossible_fault_is_refused(tmp_path: Path, fault: str):
+    file = tmp_path / "tools.jsonl"
+    file.write_text(f'{{"tool":"t",{fault}}}\n')
+    with pytest.raises(CarobError, match="line 1"):
+        read_mocks(file)
 
 
 def test_results_belong_to_the_call_with_their_id_or_their_name():

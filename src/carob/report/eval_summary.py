@@ -10,7 +10,7 @@ import msgspec
 
 from carob.report import format_json, format_json_list
 from carob.report.forms import ReportInputs
-from carob.report.run import headline, metrics_without_scores
+from carob.report.run import attempt_facts, headline, metrics_without_scores
 from carob.report.text import markdown_cell, printable, shortened
 from carob.schema import CaseResult, CaseScore, Exchange, Json, SummaryGroup
 
@@ -39,6 +39,7 @@ def format_eval_summary(inputs: ReportInputs) -> Iterator[str]:
             "deterministic_metrics": {k: v for k, v in means.items() if k not in judged},
             "llm_based_metrics": {k: v for k, v in means.items() if k in judged},
         },
+        **({"repeated_attempts": run.summary.attempts} if run.summary.attempts else {}),
         "per_question_summary": [],
     }
     questions = (
@@ -84,7 +85,9 @@ def format_agents(inputs: ReportInputs) -> str:
     """Return the cases, the pass rate and the averages of each agent."""
     run = inputs.run
     groups = [group for group in run.summary.groups if group.by == "agent"]
-    return format_json({"run": run.id, "agents": [_agent(group) for group in groups]})
+    attempts = {"repeated_attempts": run.summary.attempts} if run.summary.attempts else {}
+    agents = [_agent(group) for group in groups]
+    return format_json({"run": run.id, **attempts, "agents": agents})
 
 
 def _agent(group: SummaryGroup) -> dict[str, Json]:
@@ -109,6 +112,7 @@ def format_questions_and_answers(inputs: ReportInputs) -> Iterator[str]:
         "",
         f"{run.verdict}: {markdown_cell(headline(run))}, {run.created_at}",
         *(f"- {markdown_cell(metric.text)}" for metric in metrics_without_scores(run)),
+        *(f"- {markdown_cell(f'{name}: {fact}')}" for name, fact in attempt_facts(run).items()),
     ]
     yield "".join(f"{line}\n" for line in head)
     for number, result in enumerate(run.cases, 1):

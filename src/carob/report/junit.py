@@ -7,7 +7,12 @@ from collections.abc import Iterator
 
 from carob.report.forms import ReportInputs
 from carob.report.markup import Markup, start_tag, tag
-from carob.report.run import WHY_INFORMATIONAL, describe_status, metrics_without_scores
+from carob.report.run import (
+    WHY_INFORMATIONAL,
+    attempt_facts,
+    describe_status,
+    metrics_without_scores,
+)
 from carob.report.text import shortened
 from carob.schema import CaseResult, CaseScore, Run
 
@@ -39,6 +44,7 @@ def _properties(run: Run) -> Markup:
     if run.dataset:
         facts |= {"dataset": run.dataset.digest}
         facts |= {"version": run.dataset.version} if run.dataset.version else {}
+    facts |= attempt_facts(run)
     facts |= {f"scored no case: {name}": why for name, why in metrics_without_scores(run)}
     return tag("properties", [tag("property", name=key, value=facts[key]) for key in facts])
 

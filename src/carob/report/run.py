@@ -6,11 +6,13 @@ import csv
 import io
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 from typing import NamedTuple
 
 import msgspec
 
 from carob.analysis.causes import describe_cause, group_causes
+from carob.analysis.repeats import count_attempts, pass_all, pass_at
 from carob.files.spool import encode_items
 from carob.report import format_json_list
 from carob.report.forms import ReportInputs
@@ -18,6 +20,7 @@ from carob.report.judge_cost import judge_cost_table
 from carob.report.layout import Block, Preview, TextTable, join_lines, line, status
 from carob.report.text import count, flat, integers, number, shortened
 from carob.schema import (
+    AttemptCounts,
     AttemptSummary,
     CaseResult,
     CaseScore,
@@ -71,6 +74,21 @@ def attempt_rows(attempts: AttemptSummary) -> list[list[str]]:
     ]
 
 
+def attempt_facts(run: Run) -> dict[str, str]:
+    """Return pass@k and pass^k by name, and how many attempts at each flaky case passed; nothing
+    for a run without repeated attempts."""
+    attempts = run.summary.attempts
+    if not attempts:
+        return {}
+    facts: dict[str, str] = {}
+    for rate in attempts.rates:
+        facts[f"pass@{rate.k}"] = number(rate.any_passes)
+        facts[f"pass^{rate.k}"] = number(rate.all_pass)
+    for case, (passed, total) in attempts.flaky.items():
+        facts[f"flaky: {flat(case)}"] = f"{passed} of {total} passed"
+    return facts
+
+
 def flaky_text(attempts: AttemptSummary) -> str:
     """Name the cases whose attempts have different verdicts."""
     named = [
@@ -103,17 +121,44 @@ def format_run_json(inputs: ReportInputs) -> Iterator[str]:
 
 
 def format_run_csv(inputs: ReportInputs) -> Iterator[str]:
-    """Yield one row for each score."""
+    """Yield one row for each score. With repeated attempts, each row has pass@k and pass^k of its
+    case as well."""
     file = io.StringIO(newline="")
     writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(_CSV)
-    for result in inputs.run.cases:
-        for score in result.scores or (None,):
-            writer.writerow([_csv_cell(value) for value in _csv_row(result, score)])
+    attempts = inputs.run.summary.attempts
+    ks = [rate.k for rate in attempts.rates] if attempts else []
+    writer.writerow((*_CSV, *_attempt_columns(ks)))
+    # The attempts at a case are next to each other.
+    for _, results in groupby(inputs.run.cases, lambda result: result.case or result.trace):
+        attempted = [*results]
+        rates = _attempt_cells(ks, count_attempts(attempted))
+        for result in attempted:
+            for score in result.scores or (None,):
+                row = (*_csv_row(result, score), *rates)
+                writer.writerow([_csv_cell(value) for value in row])
         yield file.getvalue()
         file.seek(0)
         file.truncate()
     yield file.getvalue()  # the head of a run without cases
+
+
+def _attempt_columns(ks: Sequence[int]) -> list[str]:
+    if not ks:
+        return []
+    names = [f"{name}{k}" for k in ks for name in ("pass@", "pass^")]
+    return ["attempts", "attempts_passed", "flaky", *names]
+
+
+def _attempt_cells(ks: Sequence[int], counts: AttemptCounts) -> list[object]:
+    """Return the cells of a case, empty for a k of which it has too few decided attempts."""
+    if not ks:
+        return []
+    flaky = "true" if 0 < counts.passed < counts.total else "false"
+    rates: list[object] = []
+    for k in ks:
+        known = counts.total >= k
+        rates += [estimate(k, counts) if known else None for estimate in (pass_at, pass_all)]
+    return [counts.total, counts.passed, flaky, *rates]
 
 
 def _csv_row(result: CaseResult, score: CaseScore | None) -> tuple[object, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from hashlib import blake2b
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 from urllib.parse import quote
@@ -14,7 +15,7 @@ from carob import __version__
 from carob.errors import UsageError
 from carob.report import format_json_list
 from carob.report.forms import ReportInputs
-from carob.report.run import WHY_INFORMATIONAL, headline, metrics_without_scores
+from carob.report.run import WHY_INFORMATIONAL, attempt_facts, headline, metrics_without_scores
 from carob.report.text import printable, shortened
 from carob.schema import CaseResult, CaseScore, MetricSpec, Run, Severity
 
@@ -45,13 +46,18 @@ class SarifResult(NamedTuple):
 
 
 def sarif(
-    rules: Iterable[SarifRule], results: Iterable[SarifResult], warnings: Iterable[str] = ()
+    rules: Iterable[SarifRule],
+    results: Iterable[SarifResult],
+    warnings: Iterable[str] = (),
+    remarks: Iterable[str] = (),
 ) -> Iterator[str]:
-    """Yield a SARIF log with one run of Carob. Warnings concern the run, and not a line."""
+    """Yield a SARIF log with one run of Carob. Warnings and remarks concern the run, and not a
+    line."""
     listed = [*rules]
     indices = {rule.id: index for index, rule in enumerate(listed)}
     driver = {"name": "Carob", "version": __version__, "rules": [_rule(rule) for rule in listed]}
     notes = [{"level": "warning", "message": {"text": text}} for text in warnings]
+    notes += [{"level": "note", "message": {"text": text}} for text in remarks]
     invocation = {"executionSuccessful": True, "toolExecutionNotifications": notes}
     log = {
         "$schema": _SCHEMA,
@@ -109,6 +115,7 @@ CaseLines: TypeAlias = Mapping[str, tuple[str, int]]
 
 _LEVELS: Mapping[str, Severity] = {"failed": "error", "error": "error", "unscored": "warning"}
 _UNSCORED = SarifRule("unscored", "Unscored", "warning", "No metric scored the case.")
+_FLAKY = SarifRule("flaky", "Flaky", "warning", "Attempts at the case have different verdicts.")
 
 
 def format_run_sarif(inputs: ReportInputs) -> Iterator[str]:
@@ -119,19 +126,36 @@ def format_run_sarif(inputs: ReportInputs) -> Iterator[str]:
             "SARIF needs the golden data, to point at the lines of the cases",
             hint="pass the golden data with --golden",
         )
-    results = (result for case in run.cases for result in _results(case, lines))
+    results = chain(
+        (result for case in run.cases for result in _results(case, lines)), _flaky(run, lines)
+    )
     rules = [
         *map(_metric_rule, run.metrics),
         *_profiles(run),
         *([_UNSCORED] if run.summary.cases.unscored else []),
+        *([_FLAKY] if run.summary.attempts and run.summary.attempts.flaky else []),
     ]
-    return sarif(rules, results, _warnings(run))
+    return sarif(rules, results, _warnings(run), _notes(run))
 
 
 def _warnings(run: Run) -> Iterator[str]:
     if run.verdict == "informational":
         yield f"{run.verdict}: {headline(run)}; {WHY_INFORMATIONAL}"
     yield from (_plain(metric.text) for metric in metrics_without_scores(run))
+
+
+def _notes(run: Run) -> Iterator[str]:
+    facts = attempt_facts(run)
+    rates = [f"{name} {facts[name]}" for name in facts if name.startswith("pass")]
+    if rates:
+        yield f"repeated attempts: {', '.join(rates)}"
+
+
+def _flaky(run: Run, lines: CaseLines) -> Iterator[SarifResult]:
+    flaky = run.summary.attempts.flaky if run.summary.attempts else {}
+    for case, (passed, total) in flaky.items():
+        place = CaseResult(case=case, trace=None, status="unscored")
+        yield _case_result(place, lines, _FLAKY.id, f"{passed} of {total} attempts passed")
 
 
 def _metric_rule(use: MetricSpec) -> SarifRule:

@@ -20,7 +20,7 @@ def make_mock_plugin(mocks: ToolMocks) -> Any:
         ) -> dict[str, Any] | None:
             """Return the recorded result, or `None` to run the tool."""
             try:
-                result = mocks.find(tool.name, tool_args)
+                result = await mocks.answer(tool.name, tool_args)
             except MissingMockError as error:
                 if mocks.on_miss == "stop":
                     raise

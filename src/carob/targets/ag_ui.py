@@ -77,7 +77,7 @@ class _Thread:
             if not open_calls:
                 break
             for id, name, args in open_calls:
-                self._answer(id, name, args, turn)
+                await self._answer(id, name, args, turn)
         else:
             raise TargetError("agent", f"the agent still calls tools after {_MAX_ROUNDS} runs")
         self._first.append(None if first is None else round((first - started) / 1e6))
@@ -190,13 +190,13 @@ class _Thread:
                 calls.append((id, name, msgspec.json.decode(args)))
         return [call for call in calls if call[0] not in answered]
 
-    def _answer(self, id: str, name: str, args: Json, turn: TurnContext) -> None:
+    async def _answer(self, id: str, name: str, args: Json, turn: TurnContext) -> None:
         mocks = self._attempt.mocks
         if mocks is None:
             message = f"the agent called the front-end tool {name}, and nothing answers it"
             raise TargetError("mock", f"{message}: pass --mocks golden")
         try:
-            result = mocks.find(name, args)
+            result = await mocks.answer(name, args)
         except MissingMockError as error:
             if mocks.on_miss == "stop":
                 raise

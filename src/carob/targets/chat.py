@@ -109,7 +109,7 @@ class _ModelConversation:
             if not wanted:
                 return self._finish(items, calls, errors)
             for call in wanted:
-                executed = self._execute(call)
+                executed = await self._execute(call)
                 if executed.error is not None:
                     errors[call.id] = executed.error
                 items.append(self._result(call, executed.text))
@@ -124,12 +124,12 @@ class _ModelConversation:
         results = tuple(_with_error(result, errors) for result in turn.tool_results)
         return msgspec.structs.replace(turn, model_calls=tuple(calls), tool_results=results)
 
-    def _execute(self, call: _Call) -> _Executed:
+    async def _execute(self, call: _Call) -> _Executed:
         if self._mocks is None:
             message = f"the model called {call.name}, and there is nothing to execute it with"
             raise TargetError("mock", f"{message}: pass --mocks golden")
         try:
-            result = self._mocks.find(call.name, call.args)
+            result = await self._mocks.answer(call.name, call.args)
         except MissingMockError as error:
             if self._mocks.on_miss == "stop":
                 raise

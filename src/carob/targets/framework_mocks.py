@@ -15,22 +15,37 @@ import msgspec
 
 from carob.lazy import load_object
 from carob.schema import Json
-from carob.targets.mocks import MissingMockError, ToolMocks
+from carob.targets.mocks import MissingMockError, MockedResult, ToolMocks
 
 
-def answer_call(mocks: ToolMocks, tool: str, args: Json) -> tuple[bool, Json]:
+async def answer_call(mocks: ToolMocks, tool: str, args: Json) -> tuple[bool, Json]:
     """Return whether the call is answered, and with what. An error is text that the model sees."""
     try:
-        result = mocks.find(tool, args)
+        return _describe(await mocks.answer(tool, args))
     except MissingMockError as error:
-        if mocks.on_miss == "stop":
-            raise
-        return True, f"error: {error}"
+        return _describe_miss(mocks, error)
+
+
+def answer_call_now(mocks: ToolMocks, tool: str, args: Json) -> tuple[bool, Json]:
+    """Return what `answer_call` returns, for code that cannot wait for it."""
+    try:
+        return _describe(mocks.find(tool, args))
+    except MissingMockError as error:
+        return _describe_miss(mocks, error)
+
+
+def _describe(result: MockedResult | None) -> tuple[bool, Json]:
     if result is None:
         return False, None
     if result.error is not None:
         return True, f"error: {result.error}"
     return True, result.result
+
+
+def _describe_miss(mocks: ToolMocks, error: MissingMockError) -> tuple[bool, Json]:
+    if mocks.on_miss == "stop":
+        raise error
+    return True, f"error: {error}"
 
 
 def _text(value: Json) -> str:
@@ -61,7 +76,7 @@ def _mock_tool(tool: Any, mocks: ToolMocks) -> Any:
 
     async def invoke(context: Any, text: str) -> Any:
         args: Json = msgspec.json.decode(text) if text else None
-        answered, value = answer_call(mocks, tool.name, args or {})
+        answered, value = await answer_call(mocks, tool.name, args or {})
         return _text(value) if answered else await real(context, text)
 
     return dataclasses.replace(tool, on_invoke_tool=invoke)
@@ -74,9 +89,8 @@ def langchain_middleware(mocks: ToolMocks | None) -> list[Any]:
     base: Any = load_object("langchain.agents.middleware:AgentMiddleware")
     message: Any = load_object("langchain_core.messages:ToolMessage")
 
-    def answer(request: Any) -> Any:
-        call = request.tool_call
-        answered, value = answer_call(mocks, call["name"], call["args"])
+    def reply(call: Any, answer: tuple[bool, Json]) -> Any:
+        answered, value = answer
         if not answered:
             return None
         return message(content=_text(value), tool_call_id=call["id"], name=call["name"])
@@ -86,12 +100,14 @@ def langchain_middleware(mocks: ToolMocks | None) -> list[Any]:
 
         def wrap_tool_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
             """Answer a call, or run the tool."""
-            mocked = answer(request)
+            call = request.tool_call
+            mocked = reply(call, answer_call_now(mocks, call["name"], call["args"]))
             return handler(request) if mocked is None else mocked
 
         async def awrap_tool_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
             """Answer a call, or run the tool."""
-            mocked = answer(request)
+            call = request.tool_call
+            mocked = reply(call, await answer_call(mocks, call["name"], call["args"]))
             return await handler(request) if mocked is None else mocked
 
     return [MockMiddleware()]
@@ -108,7 +124,7 @@ def mock_pydantic_ai(agent: Any, mocks: ToolMocks | None) -> AbstractContextMana
 
         async def call_tool(self, name: str, tool_args: Any, ctx: Any, tool: Any) -> Any:
             """Answer a call, or run the tool."""
-            answered, value = answer_call(mocks, name, tool_args)
+            answered, value = await answer_call(mocks, name, tool_args)
             return value if answered else await base.call_tool(self, name, tool_args, ctx, tool)
 
     return agent.override(toolsets=[MockToolset(toolset) for toolset in agent.toolsets], tools=[])

@@ -64,6 +64,16 @@ class AgentInput:
             return tool(**args)
         return self.mocks.call(name, args, tool)
 
+    async def call_tool_async(
+        self, name: str, args: dict[str, Json], tool: Callable[..., Any] | None = None
+    ) -> Json:
+        """Return what `call_tool` returns, for asynchronous agents and tools: an injected latency
+        holds up this conversation alone."""
+        if self.mocks is not None:
+            return await self.mocks.call_async(name, args, tool)
+        value = self.call_tool(name, args, tool)
+        return await value if inspect.isawaitable(value) else value
+
 
 def open_function(settings: TargetSettings) -> Target:
     """Open `python:FILE.py:NAME` or `python:package.module:NAME`."""

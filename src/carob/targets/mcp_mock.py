@@ -35,7 +35,7 @@ def create_mock_server(tools: Sequence[dict[str, Json]], mocks: ToolMocks) -> Se
 
     async def call_tool(_context: object, params: Any) -> CallToolResult:
         try:
-            result = mocks.find(params.name, dict(params.arguments or {}))
+            result = await mocks.answer(params.name, dict(params.arguments or {}))
         except MissingMockError as error:
             return _result(str(error), is_error=True)
         if result is None or result.error is not None:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
+import inspect
+import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 from random import Random
-from typing import NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import msgspec
+from msgspec import Meta
 
 from carob.errors import FormatError, InputError
 from carob.schema import (
@@ -28,6 +32,8 @@ from carob.schema.trace import ResultOrigin
 
 STATE_DELTAS = "carob.state_deltas"
 """The attribute of a trace with what each tool call wrote to the session state, by call id."""
+MAX_LATENCY = 120.0
+"""Seconds that an injected latency may be: no more than the default limit of a turn."""
 _encode = msgspec.json.Encoder(order="deterministic").encode
 
 
@@ -43,8 +49,25 @@ class MockedResult(Struct, frozen=True):
     """What the tool wrote to the session state."""
     case: str | None = None
     """The case that it belongs to; `None` for all."""
-    probability: float | None = None
-    """How often an injected fault happens, from 0 to 1. It comes before recorded results."""
+    probability: Annotated[float, Meta(ge=0, le=1)] | None = None
+    """How often an injected fault happens, from 0 to 1. Faults come before recorded results."""
+    every: Annotated[int, Meta(ge=1)] | None = None
+    """Which calls an injected fault happens to: with 3, every third one of a conversation."""
+    latency: Annotated[float, Meta(ge=0, le=MAX_LATENCY)] | None = None
+    """Seconds before the result. A fault with neither `result` nor `error` is only slow."""
+
+    @property
+    def is_fault(self) -> bool:
+        """Whether it is injected, instead of recorded."""
+        return self.probability is not None or self.every is not None
+
+
+class MockAnswer(NamedTuple):
+    """What a tool call gets, and after how many seconds."""
+
+    result: MockedResult | None
+    """`None` if the real tool should run."""
+    latency: float = 0.0
 
 
 class MockUse(NamedTuple):
@@ -83,22 +106,58 @@ class ToolMocks:
         self.recorded = tuple(self.results)
         self._by_call: dict[tuple[str, bytes], list[MockedResult]] = {}
         self._by_tool: dict[str, list[MockedResult]] = {}
-        self._faults = [result for result in self.recorded if result.probability is not None]
+        self._faults = [result for result in self.recorded if result.is_fault]
+        self._calls = [0] * len(self._faults)
         self._random = Random(self.seed)  # noqa: S311 - repeatable on purpose
         for result in self.recorded:
-            if result.probability is not None:
+            if result.is_fault:
                 continue
             key = (result.tool, canonical(result.args))
             self._by_call.setdefault(key, []).append(result)
             self._by_tool.setdefault(result.tool, []).append(result)
 
+    async def answer(self, tool: str, args: Json) -> MockedResult | None:
+        """Return what `find` returns, after the latency."""
+        answer = self._look_up(tool, args)
+        if answer.latency:
+            await asyncio.sleep(answer.latency)
+        return answer.result
+
     def find(self, tool: str, args: Json) -> MockedResult | None:
         """Return the next recorded result of a call, or `None` if the real tool should run. Raises
-        `MissingMockError` if there is none, as the policy demands."""
-        for fault in self._faults:
-            if fault.tool == tool and self._random.random() < (fault.probability or 0.0):
-                self.uses.append(MockUse(tool, canonical(args), "mocked"))
-                return fault
+        `MissingMockError` if there is none, as the policy demands. Latency blocks the thread."""
+        answer = self._look_up(tool, args)
+        if answer.latency:
+            time.sleep(answer.latency)
+        return answer.result
+
+    def _inject(self, tool: str, args: Json) -> MockAnswer:
+        """Return the fault that happens to a call, and how long all faults delay it."""
+        latency = 0.0
+        for number, fault in enumerate(self._faults):
+            if not self._strikes(number, fault, tool, args):
+                continue
+            latency += fault.latency or 0.0
+            if fault.error is not None or fault.result is not None:
+                return MockAnswer(fault, latency)
+        return MockAnswer(None, latency)
+
+    def _strikes(self, number: int, fault: MockedResult, tool: str, args: Json) -> bool:
+        if fault.tool != tool:
+            return False
+        if fault.args is not None and canonical(fault.args) != canonical(args):
+            return False
+        self._calls[number] += 1
+        if fault.every is not None and self._calls[number] % fault.every:
+            return False
+        return fault.probability is None or self._random.random() < fault.probability
+
+    def _look_up(self, tool: str, args: Json) -> MockAnswer:
+        """Return the injected fault, or else the recorded result."""
+        injected = self._inject(tool, args)
+        if injected.result is not None:
+            self.uses.append(MockUse(tool, canonical(args), "mocked"))
+            return injected
         results = self._by_call.get((tool, canonical(args))) or self._by_call.get((tool, b"null"))
         if results is None and self.on_miss == "by-name":
             results = self._by_tool.get(tool)
@@ -106,10 +165,10 @@ class ToolMocks:
             result = results.pop(0) if len(results) > 1 else results[0]
             self.uses.append(MockUse(tool, canonical(args), "mocked"))
             self.state.update(result.state)
-            return result
+            return MockAnswer(result, injected.latency + (result.latency or 0.0))
         if self.on_miss == "live":
             self.uses.append(MockUse(tool, canonical(args), "live"))
-            return None
+            return MockAnswer(None, injected.latency)
         self.uses.append(MockUse(tool, canonical(args), "missed"))
         message = f"no recorded result for {tool}({_encode(args).decode()})"
         self.missed.append(message)
@@ -118,18 +177,35 @@ class ToolMocks:
     def call(self, tool: str, args: dict[str, Json], real: Callable[..., Json] | None) -> Json:
         """Return the result of a call, or raise the recorded error."""
         result = self.find(tool, args)
-        if result is None:
-            if real is None:
-                raise MissingMockError(f"no tool {tool!r} to call")
-            return real(**args)
-        if result.error is not None:
-            raise ToolError(result.error)
-        return result.result
+        return _run_real(tool, args, real) if result is None else _unpack(result)
+
+    async def call_async(
+        self, tool: str, args: dict[str, Json], real: Callable[..., Any] | None
+    ) -> Json:
+        """Return the result of a call, whose real tool may be asynchronous, or raise the recorded
+        error."""
+        result = await self.answer(tool, args)
+        if result is not None:
+            return _unpack(result)
+        value = _run_real(tool, args, real)
+        return await value if inspect.isawaitable(value) else value
 
     def annotate(self, turns: Iterable[Turn]) -> tuple[Turn, ...]:
         """Return the turns with the origin of each tool result."""
         uses = list(self.uses)
         return tuple(_annotate(turn, uses) for turn in turns)
+
+
+def _run_real(tool: str, args: dict[str, Json], real: Callable[..., Any] | None) -> Any:
+    if real is None:
+        raise MissingMockError(f"no tool {tool!r} to call")
+    return real(**args)
+
+
+def _unpack(result: MockedResult) -> Json:
+    if result.error is not None:
+        raise ToolError(result.error)
+    return result.result
 
 
 def _annotate(turn: Turn, uses: list[MockUse]) -> Turn:
