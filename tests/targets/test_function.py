@@ -224,3 +224,58 @@ def test_run_works_where_an_event_loop_is_running_already():
         return run(agents.answer_async)
 
     assert asyncio.run(cell()).summary.cases.passed == 2
+
+
+async def _cancelled(message: str) -> str:
+    raise asyncio.CancelledError
+
+
+async def _exits(message: str) -> str:
+    sys.exit(3)
+
+
+async def _times_out(message: str) -> str:
+    raise TimeoutError("the database")
+
+
+@pytest.mark.parametrize(
+    ("agent", "reason"),
+    [
+        (_cancelled, "agent: CancelledError"),
+        (_exits, "agent: RuntimeError: SystemExit(3)"),
+        (_times_out, "agent: TimeoutError: the database"),
+    ],
+)
+def test_whatever_an_agent_raises_is_its_error_and_stops_no_other_case(agent: Any, reason: str):
+    async def answer(message: str) -> str:
+        return await agent(message) if message == "first" else "ok"
+
+    cases = [Case.of(message, "ok", id=message) for message in ("first", "second")]
+    run = carob.run(
+        golden=Dataset(name="d", cases=cases), target=answer, metrics="exact_match", concurrency=1
+    )
+    assert [case.status for case in run.cases] == ["error", "passed"]
+    assert run.cases[0].scores[0].reason.startswith(reason)
+
+
+def test_miss_of_a_mock_mcp_server_is_an_error_of_the_mocks():
+    """The server runs in another process: only the results of the agent's tools tell of it."""
+
+    def answer(message: str) -> dict[str, Any]:
+        text = 'no recorded result for get_order({"order_id":"99"})'
+        content = {"content": [{"type": "text", "text": text}], "isError": True}
+        return {
+            "response": "ok",
+            "tool_calls": [{"name": "get_order", "args": {"order_id": "99"}}],
+            "tool_results": [{"name": "get_order", "result": content}],
+        }
+
+    (result,) = carob.run(
+        golden=Dataset(name="d", cases=[Case.of("hi", "ok", id="a")]),
+        target=answer,
+        metrics="exact_match",
+    ).cases
+    assert result.status == "error"
+    assert result.scores[0].reason == (
+        "mock: no recorded result for get_order, says its MCP server"
+    )

@@ -15,7 +15,7 @@ import msgspec
 from carob.lazy import load_object
 from carob.schema import Case, Failed, Json, Trace, Turn
 from carob.targets.function import describe_error
-from carob.targets.mocks import MissingMockError
+from carob.targets.mocks import MissingMockError, find_missed
 from carob.targets.target import (
     Attempt,
     CaseTarget,
@@ -78,6 +78,12 @@ class _Progress:
     """The turn that was sent and not answered yet."""
     conversation: Conversation | None = None
     document: Trace | None = None
+    turn_limit: asyncio.Timeout | None = None
+
+    def limit_turn(self, seconds: float) -> asyncio.Timeout:
+        """Return a block that takes no longer than a turn may."""
+        self.turn_limit = asyncio.timeout(seconds)
+        return self.turn_limit
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,25 +115,46 @@ async def hold_conversation(
                 progress.document = await target.answer_case(case, attempt)
             else:
                 await _exchange(target, case, attempt, user, limits, progress)
-    except TimeoutError:
-        seconds = limits.case if case_limit.expired() else limits.turn
-        what = "the conversation" if case_limit.expired() else "a turn"
-        error = TargetError("timeout", f"{what} took longer than {seconds:g} s")
+    except asyncio.CancelledError as failure:
+        if _is_cancelled():
+            raise
+        error = TargetError("agent", describe_error(failure))  # raised by the agent itself
     except TargetError as failure:
         error = failure
     except MissingMockError as failure:
         error = TargetError("mock", str(failure))
     except Exception as failure:  # noqa: BLE001 - whatever an agent raises becomes data
-        error = TargetError("agent", describe_error(failure))
+        error = _exceeded(limits, case_limit, progress.turn_limit)
+        error = error or TargetError("agent", describe_error(failure))
     await _close(progress)
     error = _missed(attempt) or error  # without its tool, an agent often fails as well
     trace = _trace(case, attempt, user, progress, error, target)
+    missed = None if error else find_missed(trace.turns)
+    if missed:
+        error = TargetError("mock", missed)
+        trace = msgspec.structs.replace(trace, failure=Failed(kind=error.kind, message=missed))
     return RecordedAttempt(
         trace=trace,
         error=error,
         answered=len(progress.turns),
         trace_ids=tuple(attempt.trace_id(number) for number in range(len(trace.turns))),
     )
+
+
+def _is_cancelled() -> bool:
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
+
+
+def _exceeded(
+    limits: TimeLimits, case_limit: asyncio.Timeout, turn_limit: asyncio.Timeout | None
+) -> TargetError | None:
+    """The error if a limit was reached. An agent may raise a `TimeoutError` of its own."""
+    if case_limit.expired():
+        return TargetError("timeout", f"the conversation took longer than {limits.case:g} s")
+    if turn_limit and turn_limit.expired():
+        return TargetError("timeout", f"a turn took longer than {limits.turn:g} s")
+    return None
 
 
 async def _exchange(
@@ -141,7 +168,7 @@ async def _exchange(
     message = await user.next_message(progress.turns)
     if message is None:
         return
-    async with asyncio.timeout(limits.turn):
+    async with progress.limit_turn(limits.turn):
         progress.conversation = await target.open(case, attempt)
     while message is not None:
         number = len(progress.turns)
@@ -150,7 +177,7 @@ async def _exchange(
         )
         started = time.time_ns()
         progress.pending = Turn(user=message, start=started)
-        async with asyncio.timeout(limits.turn):
+        async with progress.limit_turn(limits.turn):
             with trace_context(context.traceparent):
                 turn = await progress.conversation.say(message, context)
         progress.turns.append(_complete(turn, message, started))

@@ -10,7 +10,7 @@ import asyncio
 import contextvars
 import inspect
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, cast
@@ -154,7 +154,7 @@ async def call_function(function: Callable[..., Any], *args: Any) -> Any:
     if inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(
         getattr(function, "__call__", None)  # noqa: B004 - the method, not whether there is one
     ):
-        return await function(*args)
+        return await _shield_exit(function(*args))
     loop = asyncio.get_running_loop()
     future: asyncio.Future[Any] = loop.create_future()
     context = contextvars.copy_context()
@@ -180,7 +180,15 @@ async def call_function(function: Callable[..., Any], *args: Any) -> Any:
 
     threading.Thread(target=work, name="carob-target", daemon=True).start()
     result = await future
-    return await result if inspect.isawaitable(result) else result
+    return await _shield_exit(result) if inspect.isawaitable(result) else result
+
+
+async def _shield_exit(work: Awaitable[Any]) -> Any:
+    """Wait for the user's code. `sys.exit` in it breaks off the conversation, not the run."""
+    try:
+        return await work
+    except SystemExit as error:
+        raise RuntimeError(repr(error)) from error
 
 
 class FunctionTarget:

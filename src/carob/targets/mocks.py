@@ -34,6 +34,7 @@ STATE_DELTAS = "carob.state_deltas"
 """The attribute of a trace with what each tool call wrote to the session state, by call id."""
 MAX_LATENCY = 120.0
 """Seconds that an injected latency may be: no more than the default limit of a turn."""
+_MISS = "no recorded result for"
 _encode = msgspec.json.Encoder(order="deterministic").encode
 
 
@@ -170,7 +171,7 @@ class ToolMocks:
             self.uses.append(MockUse(tool, canonical(args), "live"))
             return MockAnswer(None, injected.latency)
         self.uses.append(MockUse(tool, canonical(args), "missed"))
-        message = f"no recorded result for {tool}({_encode(args).decode()})"
+        message = f"{_MISS} {tool}({_encode(args).decode()})"
         self.missed.append(message)
         raise MissingMockError(message)
 
@@ -194,6 +195,18 @@ class ToolMocks:
         """Return the turns with the origin of each tool result."""
         uses = list(self.uses)
         return tuple(_annotate(turn, uses) for turn in turns)
+
+
+def find_missed(turns: Iterable[Turn]) -> str | None:
+    """Return the first call that a mock MCP server had no result for. It runs in another process,
+    so that only the results of the agent's tools tell of it."""
+    for turn in turns:
+        for result in turn.tool_results:
+            miss = f"{_MISS} {result.name}("
+            text = result.error or msgspec.json.encode(result.result).decode()
+            if result.name and miss in text and result.origin is None:
+                return f"{_MISS} {result.name}, says its MCP server"
+    return None
 
 
 def _run_real(tool: str, args: dict[str, Json], real: Callable[..., Any] | None) -> Any:
@@ -298,6 +311,10 @@ class MockSource:
         return ToolMocks(
             results=self._results(case), on_miss=self._on_miss, seed=f"{seed}/{case.id}"
         )
+
+    def shared(self) -> list[MockedResult]:
+        """Return all results of the file, whatever case they belong to."""
+        return list(self._file or ())
 
     def describe(self, cases: Iterable[Case]) -> MockSpec:
         """Return the description of the mocks that a run records."""
