@@ -5,17 +5,24 @@ from collections.abc import Callable
 import msgspec
 import pytest
 
-from carob.analysis.align import align
+from carob.analysis.align import AlignedRuns
+from carob.analysis.align import align as align_tables
+from carob.analysis.score_table import PASSED, CaseNumbers, ScoreTable
 from carob.schema import CaseScore, JudgeSpec, MetricSpec, ProfileVerdict, Run
 
 MakeRun = Callable[..., Run]
+
+
+def align(before: Run, after: Run) -> AlignedRuns:
+    numbers = CaseNumbers()
+    return align_tables(ScoreTable(before, numbers), ScoreTable(after, numbers))
 
 
 def test_cases_are_paired_by_input_and_expectation(run: MakeRun):
     before = run({"same": 1.0, "edited": 1.0, "gone": 1.0}, dataset="sha256:1")
     after = run({"same": 1.0, "edited": 1.0, "new": 1.0}, digests={"edited": "other"}, dataset="2")
     alignment = align(before, after)
-    assert [pair.case for pair in alignment.pairs] == ["same"]
+    assert [*map(alignment.name, range(len(alignment.pairs)))] == ["same"]
     assert (alignment.cases.added, alignment.cases.removed, alignment.cases.changed) == (
         ("new",),
         ("gone",),
@@ -106,7 +113,7 @@ def test_verdicts_are_recomputed_from_the_shared_metrics(run: MakeRun):
     after = msgspec.structs.replace(before, metrics=(*before.metrics, use), cases=(result,))
     alignment = align(before, after)
     assert alignment.verdicts
-    assert alignment.pairs[0].after[0].status == "passed"
+    assert alignment.after.statuses[0] == PASSED
 
 
 def test_different_profile_makes_verdicts_incomparable(run: MakeRun):

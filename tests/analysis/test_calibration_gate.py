@@ -5,6 +5,7 @@ import pytest
 
 from carob.analysis.calibration import calibrate
 from carob.analysis.calibration_gate import calibration_checks
+from carob.analysis.score_table import CaseNumbers, ScoreTable
 from carob.errors import UsageError
 from carob.schema import (
     Calibration,
@@ -35,7 +36,7 @@ def calibration_of(
 
 
 def checks_of(run: Run, *calibrations: Calibration, rules: GateRules = RULES) -> list[GateCheck]:
-    return [*calibration_checks(run, rules, calibrations)]
+    return [*calibration_checks(ScoreTable(run, CaseNumbers()), rules, calibrations)]
 
 
 def test_calibrated_judge_passes():

@@ -6,13 +6,16 @@ import msgspec
 
 from carob.analysis.align import align
 from carob.analysis.flips import find_flips
+from carob.analysis.score_table import CaseNumbers, ScoreTable
 from carob.schema import Exchange, Flip, Run
 
 MakeRun = Callable[..., Run]
 
 
 def flipped(before: Run, after: Run) -> list[Flip]:
-    return [*find_flips(align(before, after).pairs, ["recall"])]
+    numbers = CaseNumbers()
+    aligned = align(ScoreTable(before, numbers), ScoreTable(after, numbers))
+    return [*find_flips(aligned, ["recall"])]
 
 
 def test_case_that_no_longer_passes_is_broken(run: MakeRun):
@@ -45,3 +48,15 @@ def test_with_repeats_most_attempts_decide(run: MakeRun):
     after = run({"a": [0.0, 1.0, 0.0], "b": [1.0, 0.0, 1.0]})
     (flip,) = flipped(before, after)
     assert (flip.case, flip.before, flip.after) == ("a", "passed", "failed")
+
+
+def test_many_flips_are_made_while_they_are_iterated(run: MakeRun):
+    before = run({f"case-{n}": 1.0 for n in range(6_000)})
+    after = run({f"case-{n}": float(n % 2) for n in range(6_000)})
+    numbers = CaseNumbers()
+    flips = find_flips(align(ScoreTable(before, numbers), ScoreTable(after, numbers)), ["recall"])
+    few = run({"case-2": 1.0}), run({"case-2": 0.0})
+    assert not isinstance(flips, tuple)
+    assert len(flips) == 3_000
+    assert flips[1:2] == (flips[1],) == tuple(flipped(*few))
+    assert flips[-1].case == "case-5998"

@@ -4,9 +4,10 @@ from collections.abc import Callable
 
 import pytest
 
-from carob.analysis.compare import compare
-from carob.analysis.gate import exclude_cases, gate_checks, gate_passes
+from carob.analysis.compare import compare_tables
+from carob.analysis.gate import gate_checks, gate_passes
 from carob.analysis.rules import ComparisonRules
+from carob.analysis.score_table import CaseNumbers, ScoreTable
 from carob.errors import EvaluationError, UsageError
 from carob.schema import GateCheck, GateRules, Run
 
@@ -14,8 +15,11 @@ MakeRun = Callable[..., Run]
 
 
 def checks_of(run: Run, rules: GateRules, baseline: Run | None = None) -> dict[str, GateCheck]:
-    comparison = compare(baseline, run, ComparisonRules()) if baseline else None
-    return {check.name: check for check in gate_checks(run, rules, baseline, comparison)}
+    numbers = CaseNumbers()
+    after = ScoreTable(run, numbers)
+    before = ScoreTable(baseline, numbers) if baseline else None
+    comparison = compare_tables(before, after, ComparisonRules()) if before else None
+    return {check.name: check for check in gate_checks(after, rules, before, comparison)}
 
 
 def cases(number: int, failing: int = 0) -> dict[str, float]:
@@ -113,8 +117,3 @@ def test_baseline_of_different_metrics_is_an_error(run: MakeRun):
 def test_run_without_judges_needs_no_calibration(run: MakeRun):
     checks = checks_of(run(cases(2)), GateRules(require_calibration=True))
     assert checks["calibration"].status == "passed"
-
-
-def test_cases_can_be_excluded(run: MakeRun):
-    remaining = exclude_cases(run({"a": 0.0, "b": 1.0}), {"a"})
-    assert [case.case for case in remaining.cases] == ["b"]

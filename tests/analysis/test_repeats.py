@@ -4,8 +4,8 @@ from itertools import combinations
 
 import pytest
 
-from carob.analysis.repeats import count_attempts, flaky_cases, pass_all, pass_at, reliability
-from carob.schema import AttemptCounts, CaseResult, Status
+from carob.analysis.repeats import is_flaky, pass_all, pass_at, reliability
+from carob.schema import AttemptCounts
 
 
 def attempts(passed: int, total: int) -> AttemptCounts:
@@ -26,26 +26,24 @@ def test_estimators_are_shares_of_all_selections(k: int):
     assert pass_all(k, attempts(2, 5)) == pytest.approx(all_pass)
 
 
-def test_attempts_without_a_verdict_do_not_count():
-    statuses: list[Status] = ["passed", "failed", "unscored", "error"]
-    results = [CaseResult(case="a", trace="t", status=status) for status in statuses]
-    assert count_attempts(results) == attempts(1, 2)
-
-
 def test_reliability_is_listed_for_doubling_k_up_to_the_attempts_of_both_runs():
-    rows = reliability(
-        {"a": (attempts(5, 5), attempts(3, 6)), "b": (attempts(0, 2), attempts(1, 2))}
-    )
+    rows = reliability({(attempts(5, 5), attempts(3, 6)): 1, (attempts(0, 2), attempts(1, 2)): 1})
     assert [(row.k, row.cases) for row in rows] == [(1, 2), (2, 2), (4, 1), (5, 1)]
     assert rows[0].any_passes == rows[0].all_pass == (0.5, 0.5)
     assert rows[3].all_pass == (1.0, 0.0)
 
 
 def test_without_repeats_there_is_no_reliability():
-    assert reliability({"a": (attempts(1, 1), attempts(0, 1))}) == ()
+    assert reliability({(attempts(1, 1), attempts(0, 1)): 1}) == ()
     assert reliability({}) == ()
 
 
-def test_case_with_different_outcomes_in_a_run_is_flaky():
-    tally = {"steady": (attempts(3, 3), attempts(0, 3)), "shaky": (attempts(3, 3), attempts(1, 3))}
-    assert [case.case for case in flaky_cases(tally)] == ["shaky"]
+def test_every_case_counts_once_in_the_reliability():
+    tally = {(attempts(2, 2), attempts(0, 2)): 3, (attempts(0, 2), attempts(0, 2)): 1}
+    assert [row.any_passes for row in reliability(tally)] == [(0.75, 0.0), (0.75, 0.0)]
+
+
+def test_case_with_different_outcomes_is_flaky():
+    assert is_flaky(attempts(1, 3))
+    assert not is_flaky(attempts(3, 3))
+    assert not is_flaky(attempts(0, 3))

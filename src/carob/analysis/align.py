@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from array import array
+from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
-import msgspec
-
 from carob.analysis.changed_inputs import SharedMetrics, input_changes, shared_metrics
-from carob.analysis.per_case import Attempts, CasePair, attempts_by_case
-from carob.schema import Alignment, CaseResult, InputChange, MetricSpec, Run
-from carob.schema.status import case_status
+from carob.analysis.score_table import ScoreTable
+from carob.schema import Alignment, InputChange, MetricSpec, Run
+
+
+class AlignedRun(NamedTuple):
+    """One of two runs."""
+
+    table: ScoreTable
+    statuses: bytearray
+    """The status of each row, by the rules that both runs share."""
 
 
 class AlignedRuns(NamedTuple):
     """The comparable part of two runs."""
 
     cases: Alignment
-    pairs: Sequence[CasePair]
+    pairs: array[int]
+    """The numbers of the cases that are the same in both runs, in the order of the second."""
+    before: AlignedRun
+    after: AlignedRun
     specs: Mapping[str, MetricSpec]
     """The metrics that mean the same in both runs."""
     same_threshold: Collection[str]
@@ -26,22 +35,33 @@ class AlignedRuns(NamedTuple):
     """Whether the verdicts on whole cases can be compared."""
     changed_inputs: tuple[InputChange, ...]
 
+    def name(self, position: int) -> str:
+        """The id of the case at a position of the pairs."""
+        return self.before.table.cases.names[self.pairs[position]]
 
-def align(before: Run, after: Run) -> AlignedRuns:
+
+def align(before: ScoreTable, after: ScoreTable) -> AlignedRuns:
     """Pair the cases of two runs. Cases with a changed question or expectation are left out."""
     cases, pairs = _pair_cases(before, after)
-    metrics = shared_metrics(before, after)
+    metrics = shared_metrics(before.run, after.run)
     changes = (*metrics.changes, *input_changes(before, after, pairs))
     same_rules = not any(change.what in ("metric", "profile") for change in changes)
-    by_profile = any(result.judgement for run in (before, after) for result in run.cases)
+    by_profile = before.has_profiles or after.has_profiles
     # The stored status of a case depends on every metric with a threshold. If one of them changed,
     # a case may flip although the agent answered the same, so that statuses are derived again from
     # the metrics that both runs share. With profiles that is not possible: weights are not stored.
-    if not same_rules and not by_profile:
-        pairs = [_pair_with_shared_status(pair, metrics) for pair in pairs]
+    derived = not same_rules and not by_profile
+    sides = [
+        AlignedRun(
+            table, table.derive_statuses(metrics.same_threshold) if derived else table.statuses
+        )
+        for table in (before, after)
+    ]
     return AlignedRuns(
         cases=cases,
         pairs=pairs,
+        before=sides[0],
+        after=sides[1],
         specs=metrics.specs,
         same_threshold=metrics.same_threshold,
         verdicts=(same_rules or not by_profile) and (by_profile or _any_threshold(metrics)),
@@ -49,21 +69,20 @@ def align(before: Run, after: Run) -> AlignedRuns:
     )
 
 
-def _pair_cases(before: Run, after: Run) -> tuple[Alignment, list[CasePair]]:
-    old, new = attempts_by_case(before), attempts_by_case(after)
-    common = [case for case in new if case in old]
-    same_dataset = _dataset_digest(before) == _dataset_digest(after) is not None
-    pairs = [
-        CasePair(case, old[case], new[case])
-        for case in common
-        if same_dataset or old[case][0].digest == new[case][0].digest is not None
-    ]
-    same = {pair.case for pair in pairs}
+def _pair_cases(before: ScoreTable, after: ScoreTable) -> tuple[Alignment, array[int]]:
+    same_dataset = _dataset_digest(before.run) == _dataset_digest(after.run) is not None
+    names = after.cases.names
+    pairs, added, changed = array("i"), list[str](), list[str]()
+    for number in after.numbers():
+        if number not in before:
+            added.append(names[number])
+        elif same_dataset or before.digest(number) == after.digest(number) is not None:
+            pairs.append(number)
+        else:
+            changed.append(names[number])
+    removed = tuple(names[number] for number in before.numbers() if number not in after)
     alignment = Alignment(
-        same=len(pairs),
-        added=tuple(case for case in new if case not in old),
-        removed=tuple(case for case in old if case not in new),
-        changed=tuple(case for case in common if case not in same),
+        same=len(pairs), added=tuple(added), removed=removed, changed=tuple(changed)
     )
     return alignment, pairs
 
@@ -75,15 +94,3 @@ def _dataset_digest(run: Run) -> str | None:
 def _any_threshold(metrics: SharedMetrics) -> bool:
     """A verdict that neither a threshold nor a profile made means nothing."""
     return any(metrics.specs[name].threshold is not None for name in metrics.same_threshold)
-
-
-def _pair_with_shared_status(pair: CasePair, metrics: SharedMetrics) -> CasePair:
-    """Derive the status of each result from the metrics that have the same threshold in both."""
-    before = [*_with_shared_status(pair.before, metrics)]
-    return CasePair(pair.case, before, [*_with_shared_status(pair.after, metrics)])
-
-
-def _with_shared_status(results: Attempts, metrics: SharedMetrics) -> Iterator[CaseResult]:
-    for result in results:
-        shared = [score for score in result.scores if score.metric in metrics.same_threshold]
-        yield msgspec.structs.replace(result, status=case_status(shared))

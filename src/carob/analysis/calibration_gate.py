@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from carob.analysis.score_table import ScoreTable
 from carob.errors import UsageError
-from carob.schema import Calibration, GateCheck, GateRules, Json, MetricSpec, Run
+from carob.schema import Calibration, GateCheck, GateRules, Json, MetricSpec
 
 MIN_KAPPA = 0.4
 """What the lower bound of kappa must reach; docs/design/calibration.md says why."""
@@ -18,26 +19,25 @@ def meets_kappa(calibration: Calibration, minimum: float) -> bool:
     return kappa is not None and kappa.interval[0] >= minimum
 
 
-def deciding_judges(run: Run, rules: GateRules) -> list[MetricSpec]:
+def deciding_judges(table: ScoreTable, rules: GateRules) -> list[MetricSpec]:
     """The judges on which the result depends: through a threshold, a rule of the gate, or a
     scoring profile, which weighs scores with and without a threshold."""
-    has_profile = any(result.judgement for result in run.cases)
     gated = {*rules.metrics, *rules.thresholds}
     return [
         spec
-        for spec in run.metrics
-        if spec.judge and (has_profile or spec.threshold is not None or spec.name in gated)
+        for spec in table.run.metrics
+        if spec.judge and (table.has_profiles or spec.threshold is not None or spec.name in gated)
     ]
 
 
 def calibration_checks(
-    run: Run, rules: GateRules, calibrations: Sequence[Calibration]
+    table: ScoreTable, rules: GateRules, calibrations: Sequence[Calibration]
 ) -> Iterator[GateCheck]:
     """Check each deciding judge against the calibration that matches it best."""
     minimum = MIN_KAPPA if rules.min_kappa is None else rules.min_kappa
     if not -1 <= minimum <= 1:
         raise UsageError(f"the minimum kappa is {minimum:g}, expected a number from -1 to 1")
-    judges = deciding_judges(run, rules)
+    judges = deciding_judges(table, rules)
     if not judges:
         message = "no judge decides, so no calibration is required"
         yield GateCheck("calibration", "passed", message)

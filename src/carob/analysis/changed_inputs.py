@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Literal, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Literal, NamedTuple, TypeAlias
 
-from carob.analysis.per_case import Attempts, CasePair
+from carob.analysis.score_table import ScoreTable
 from carob.schema import (
     InputChange,
     Json,
@@ -17,6 +17,8 @@ from carob.schema import (
     SimulatorSpec,
 )
 
+_Change: TypeAlias = tuple[str | None, str | None]
+"""Before and after."""
 _NOT_COMPARED = "not compared"
 _SCORES_ONLY = "scores are compared, pass rates are not"
 _UNCHANGED_CASES = "only unchanged cases are compared"
@@ -46,13 +48,18 @@ def shared_metrics(before: Run, after: Run) -> SharedMetrics:
     return SharedMetrics(specs, frozenset(specs) - changed, tuple(changes))
 
 
-def input_changes(before: Run, after: Run, pairs: Sequence[CasePair]) -> Iterator[InputChange]:
-    """List changes of golden data, scoring profiles and trace mappings."""
-    yield from _dataset_changes(before, after)
-    yield from _target_changes(before, after)
-    profiles = Counter((_profile(pair.before), _profile(pair.after)) for pair in pairs)
+def input_changes(
+    before: ScoreTable, after: ScoreTable, cases: Iterable[int]
+) -> Iterator[InputChange]:
+    """List changes of golden data, and of the scoring profiles and trace mappings of the cases with
+    these numbers."""
+    yield from _dataset_changes(before.run, after.run)
+    yield from _target_changes(before.run, after.run)
+    profiles, mappers = Counter[_Change](), Counter[_Change]()
+    for case in cases:
+        profiles[before.profile(case), after.profile(case)] += 1
+        mappers[before.mapper(case), after.mapper(case)] += 1
     yield from _counted_changes("profile", profiles, _VERDICTS_DIFFER)
-    mappers = Counter((_mapper(pair.before), _mapper(pair.after)) for pair in pairs)
     known = Counter({both: number for both, number in mappers.items() if None not in both})
     yield from _counted_changes("mapper", known, _OTHER_MAPPING)
 
@@ -130,18 +137,10 @@ def _describe(value: SimulatorSpec | MockSpec | None) -> Json:
 
 def _counted_changes(
     what: Literal["profile", "mapper"],
-    counts: Counter[tuple[str | None, str | None]],
+    counts: Counter[_Change],
     effect: str,
 ) -> Iterator[InputChange]:
     for (left, right), number in sorted(counts.items(), key=str):
         if left != right:
             name = f"{number:,} case{'' if number == 1 else 's'}"
             yield InputChange(what, name, what, left, right, effect)
-
-
-def _profile(results: Attempts) -> str | None:
-    return next((one.judgement.profile for one in results if one.judgement), None)
-
-
-def _mapper(results: Attempts) -> str | None:
-    return next((one.mapper for one in results if one.mapper), None)

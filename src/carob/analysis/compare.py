@@ -6,6 +6,7 @@ size is the number of cases. docs/design/gate.md explains the method and how sou
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from carob.analysis import verdict_text
@@ -13,14 +14,17 @@ from carob.analysis.align import AlignedRuns, align
 from carob.analysis.flips import find_flips
 from carob.analysis.metric_comparison import FamilyOfTests, MetricTest, conclude, run_test
 from carob.analysis.multiple_tests import holm, step_down
-from carob.analysis.per_case import pair_columns, pass_rates, score_columns
-from carob.analysis.repeats import count_attempts, flaky_cases, reliability
+from carob.analysis.per_case import count_attempts, pair_columns, pass_rates, score_columns
+from carob.analysis.repeats import is_flaky, reliability
 from carob.analysis.rules import PASS_RATE, ComparisonRules
+from carob.analysis.score_table import CaseNumbers, ScoreTable
 from carob.schema import (
     Adjustment,
+    AttemptCounts,
     ComparedRun,
     Comparison,
     Conclusion,
+    FlakyCase,
     MetricComparison,
     MetricSpec,
     Run,
@@ -35,23 +39,25 @@ _PRECEDENCE: tuple[Conclusion, ...] = ("regressed", "improved", "inconclusive", 
 
 def compare(before: Run, after: Run, rules: ComparisonRules) -> Comparison:
     """Compare two runs on the cases and metrics that are the same in both."""
+    cases = CaseNumbers()
+    return compare_tables(ScoreTable(before, cases), ScoreTable(after, cases), rules)
+
+
+def compare_tables(before: ScoreTable, after: ScoreTable, rules: ComparisonRules) -> Comparison:
+    """Compare two runs, read with the same numbers of cases."""
     aligned = align(before, after)
     rules.check([PASS_RATE, *aligned.specs])
     tests = [*_run_tests(aligned, rules)]
     adjustment = _choose_adjustment(aligned)
-    metrics = [*_conclude_all(tests, rules, adjustment, same_run=before.id == after.id)]
+    same_run = before.run.id == after.run.id
+    metrics = [*_conclude_all(tests, rules, adjustment, same_run=same_run)]
     overall = metrics.pop(0) if aligned.verdicts else None
     deciding = [metric for metric in (overall, *metrics) if metric and metric.deciding]
     verdict = _overall_verdict(deciding)
-    pairs = aligned.pairs if aligned.verdicts else ()
-    repeated = any(len(pair.before) > 1 or len(pair.after) > 1 for pair in pairs)
-    tally = {
-        pair.case: (count_attempts(pair.before), count_attempts(pair.after))
-        for pair in (pairs if repeated else ())
-    }
+    repeats = _Repeats(aligned)
     return Comparison(
-        before=_compared_run(before),
-        after=_compared_run(after),
+        before=_compared_run(before.run),
+        after=_compared_run(after.run),
         alpha=rules.alpha,
         adjustment=adjustment,
         verdict=verdict,
@@ -60,26 +66,45 @@ def compare(before: Run, after: Run, rules: ComparisonRules) -> Comparison:
         changed_inputs=aligned.changed_inputs,
         overall=overall,
         metrics=tuple(metrics),
-        flips=tuple(find_flips(pairs, aligned.specs)),
-        flaky=flaky_cases(tally),
-        reliability=reliability(tally),
+        flips=find_flips(aligned, aligned.specs) if aligned.verdicts else (),
+        flaky=tuple(repeats.flaky),
+        reliability=reliability(repeats.tally),
     )
+
+
+class _Repeats:
+    """The attempts at cases that were repeated; nothing if none was."""
+
+    def __init__(self, aligned: AlignedRuns) -> None:
+        self.tally = Counter[tuple[AttemptCounts, AttemptCounts]]()
+        self.flaky: list[FlakyCase] = []
+        before, after = aligned.before, aligned.after
+        tables = [side.table for side in (before, after) if side.table.repeated]
+        compared = aligned.pairs if aligned.verdicts else ()
+        if not any(table.attempts(number) > 1 for table in tables for number in compared):
+            return
+        for position, number in enumerate(aligned.pairs):
+            both = (
+                count_attempts(before.table, number, before.statuses),
+                count_attempts(after.table, number, after.statuses),
+            )
+            self.tally[both] += 1
+            if any(map(is_flaky, both)):
+                case = FlakyCase(case=aligned.name(position), before=both[0], after=both[1])
+                self.flaky.append(case)
 
 
 def _run_tests(aligned: AlignedRuns, rules: ComparisonRules) -> Iterator[MetricTest]:
     """Test the pass rate first, then the metrics in their order."""
-    names = [pair.case for pair in aligned.pairs]
-    old, new = [pair.before for pair in aligned.pairs], [pair.after for pair in aligned.pairs]
+    before, after, pairs = aligned.before, aligned.after, aligned.pairs
     if aligned.verdicts:
-        rates = pair_columns(names, pass_rates(old), pass_rates(new))
-        yield run_test(_PASS_RATE, rates, None, deciding=True)
-    before, after = score_columns(old, aligned.specs), score_columns(new, aligned.specs)
+        old, new = (pass_rates(side.table, pairs, side.statuses) for side in (before, after))
+        yield run_test(_PASS_RATE, pair_columns(aligned.name, old, new), None, deciding=True)
     for name, spec in aligned.specs.items():
-        values = pair_columns(names, before[name].values, after[name].values)
+        old, new = (score_columns(side.table, name, pairs) for side in (before, after))
+        values = pair_columns(aligned.name, old.values, new.values)
         same_passing = name in aligned.same_threshold and spec.threshold is not None
-        passes = (
-            pair_columns(names, before[name].passes, after[name].passes) if same_passing else None
-        )
+        passes = pair_columns(aligned.name, old.passes, new.passes) if same_passing else None
         deciding = spec.threshold is not None or name in rules.deciding
         yield run_test(spec, values, passes, deciding=deciding)
 
@@ -87,7 +112,10 @@ def _run_tests(aligned: AlignedRuns, rules: ComparisonRules) -> Iterator[MetricT
 def _choose_adjustment(aligned: AlignedRuns) -> Adjustment:
     """Joint sign flips require that before and after are exchangeable in every case. With three
     attempts before and one after they are not: the mean of three varies less."""
-    exchangeable = all(len(pair.before) == len(pair.after) for pair in aligned.pairs)
+    before, after = aligned.before.table, aligned.after.table
+    if not before.repeated and not after.repeated:
+        return "westfall-young"
+    exchangeable = all(before.attempts(case) == after.attempts(case) for case in aligned.pairs)
     return "westfall-young" if exchangeable else "holm"
 
 

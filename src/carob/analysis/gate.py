@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from math import fsum
 
-import msgspec
-
 from carob.analysis.calibration_gate import calibration_checks
-from carob.analysis.per_case import attempts_by_case, pass_rates, score_columns
+from carob.analysis.per_case import pass_rates, score_columns
+from carob.analysis.score_table import ScoreTable
 from carob.errors import EvaluationError, UsageError
 from carob.schema import (
     Calibration,
@@ -24,16 +23,10 @@ from carob.schema.outcome import check_threshold
 _SHOWN = 5
 
 
-def exclude_cases(run: Run, cases: Collection[str]) -> Run:
-    """The run without these cases."""
-    results = tuple(result for result in run.cases if result.case not in cases)
-    return msgspec.structs.replace(run, cases=results)
-
-
 def gate_checks(
-    run: Run,
+    table: ScoreTable,
     rules: GateRules,
-    baseline: Run | None,
+    baseline: ScoreTable | None,
     comparison: Comparison | None,
     calibrations: Sequence[Calibration] = (),
 ) -> Iterator[GateCheck]:
@@ -43,16 +36,16 @@ def gate_checks(
     if not has_rule and not rules.calibrated:
         hint = "pass --baseline, --threshold or --min-pass-rate, or set them in [gate]"
         raise UsageError("the gate has nothing to check", hint=hint)
-    if run.verdict == "informational":
+    if table.run.verdict == "informational":
         hint = "score it again with a metric that has a threshold, or with a profile"
-        raise EvaluationError(f"nothing was decided in {run.id}", hint=hint)
-    yield _check_scored(run, rules, baseline)
+        raise EvaluationError(f"nothing was decided in {table.run.id}", hint=hint)
+    yield _check_scored(table, rules, baseline)
     if rules.calibrated:
-        yield from calibration_checks(run, rules, calibrations)
+        yield from calibration_checks(table, rules, calibrations)
     for name, threshold in rules.thresholds.items():
-        yield _check_mean(run, name, threshold)
+        yield _check_mean(table, name, threshold)
     if rules.min_pass_rate is not None:
-        yield _check_pass_rate(run, rules.min_pass_rate)
+        yield _check_pass_rate(table, rules.min_pass_rate)
     if comparison:
         yield from _check_comparison(comparison)
 
@@ -63,38 +56,38 @@ def gate_passes(checks: Sequence[GateCheck], rules: GateRules) -> bool:
     return not any(check.status in failing for check in checks)
 
 
-def _check_scored(run: Run, rules: GateRules, baseline: Run | None) -> GateCheck:
+def _check_scored(table: ScoreTable, rules: GateRules, baseline: ScoreTable | None) -> GateCheck:
     """A case without a verdict must not slip through, unless the baseline has none for it either:
     an agent that crashes on half of the cases would otherwise keep its pass rate."""
-    unscored, cases = _cases_without_verdict(run), attempts_by_case(run)
-    if len(unscored) == len(cases):
+    unscored, cases = _cases_without_verdict(table), len(table.numbers())
+    if len(unscored) == cases:
         return GateCheck("scored", "failed", "no case has a verdict")
-    excused = set(_cases_without_verdict(baseline)) if baseline else set[str]()
-    missing = [case for case in unscored if case not in excused]
+    excused = {*_cases_without_verdict(baseline)} if baseline else set[int]()
+    missing = [table.cases.names[case] for case in unscored if case not in excused]
     if missing and not rules.allow_unscored:
-        share = f"{len(missing):,} of {len(cases):,} cases have"
+        share = f"{len(missing):,} of {cases:,} cases have"
         return GateCheck("scored", "failed", f"{share} no verdict: {_list_names(missing)}")
-    scored = len(cases) - len(unscored)
-    return GateCheck("scored", "passed", f"{scored:,} of {len(cases):,} cases have a verdict")
+    scored = cases - len(unscored)
+    return GateCheck("scored", "passed", f"{scored:,} of {cases:,} cases have a verdict")
 
 
-def _cases_without_verdict(run: Run) -> list[str]:
-    cases = attempts_by_case(run)
-    rates = pass_rates(cases.values())
-    return [case for case, rate in zip(cases, rates, strict=True) if rate is None]
+def _cases_without_verdict(table: ScoreTable) -> list[int]:
+    numbers = table.numbers()
+    known = pass_rates(table, numbers).known
+    return [number for number, has_verdict in zip(numbers, known, strict=True) if not has_verdict]
 
 
-def _check_mean(run: Run, name: str, threshold: float) -> GateCheck:
-    spec = _find_spec(run, name)
+def _check_mean(table: ScoreTable, name: str, threshold: float) -> GateCheck:
+    spec = _find_spec(table.run, name)
     check_threshold(name, threshold, spec.scale)
-    column = score_columns([*attempts_by_case(run).values()], [name])[name].values
-    values = [value for value in column if value is not None]
+    column = score_columns(table, name, table.numbers()).values
+    values = column.known_values()
     if not values:
         return GateCheck(name, "failed", "no case was scored")
     mean = fsum(values) / len(values)
     passed = mean >= threshold if spec.better == "higher" else mean <= threshold
     bound = "at least" if spec.better == "higher" else "at most"
-    message = f"mean {mean:.4g} over {len(values):,} of {len(column):,} cases"
+    message = f"mean {mean:.4g} over {len(values):,} of {len(column.values):,} cases"
     status = "passed" if passed else "failed"
     return GateCheck(name, status, f"{message}, expected {bound} {threshold:g}")
 
@@ -107,10 +100,10 @@ def _find_spec(run: Run, name: str) -> MetricSpec:
     raise UsageError(f"metric {name!r} is not part of the run", hint=hint)
 
 
-def _check_pass_rate(run: Run, minimum: float) -> GateCheck:
+def _check_pass_rate(table: ScoreTable, minimum: float) -> GateCheck:
     if not 0 <= minimum <= 1:
         raise UsageError(f"the minimum pass rate is {minimum:g}, expected a number from 0 to 1")
-    rates = [rate for rate in pass_rates(attempts_by_case(run).values()) if rate is not None]
+    rates = pass_rates(table, table.numbers()).known_values()
     if not rates:
         return GateCheck("pass_rate", "failed", "no case has a verdict")
     rate = fsum(rates) / len(rates)

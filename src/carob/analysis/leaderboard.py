@@ -7,16 +7,20 @@ the difference is significant, so that ties are shown as ties.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import combinations
+from array import array
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from heapq import nsmallest
+from itertools import chain, combinations
 from math import fsum
+from operator import sub
 from typing import NamedTuple, TypeAlias
 
 from carob.analysis.changed_inputs import shared_metrics
 from carob.analysis.interval import mean_interval, paired_differences
 from carob.analysis.multiple_tests import holm
-from carob.analysis.per_case import Attempts, Column, attempts_by_case, pass_rates, score_columns
+from carob.analysis.per_case import Column, pass_rates, score_columns
 from carob.analysis.rules import ALPHA, PASS_RATE
+from carob.analysis.score_table import CaseNumbers, ScoreTable
 from carob.analysis.sign_flip import sign_flip_test
 from carob.errors import EvaluationError, UsageError
 from carob.schema import Run
@@ -40,12 +44,12 @@ class _Rules(NamedTuple):
         return 1.0 if self.better == "higher" else -1.0
 
 
-class _Column(NamedTuple):
+class _RankedColumn(NamedTuple):
     """One run: a number per shared case."""
 
-    run: Run
+    table: ScoreTable
     name: str
-    values: list[float]
+    values: array[float]
 
     @property
     def mean(self) -> float:
@@ -60,29 +64,35 @@ def rank_runs(
     if len(runs) < 2:
         raise UsageError("a leaderboard needs at least two runs")
     rules = _Rules(*_check_metric(runs, metric), alpha)
-    cases, total = _shared_cases(list(runs.values()))
-    columns = {name: _numbers(run, cases, metric) for name, run in runs.items()}
-    kept = [
-        i for i in range(len(cases)) if all(column[i] is not None for column in columns.values())
-    ]
+    cases = CaseNumbers()
+    tables = {name: ScoreTable(run, cases) for name, run in runs.items()}
+    shared = _shared_cases([*tables.values()])
+    columns = {name: _numbers(table, shared, metric) for name, table in tables.items()}
+    kept = [*_known_in_all(columns.values(), len(shared))]
     if not kept:
         raise EvaluationError(f"no case has a {metric} in every run")
     ranked = [
-        _Column(run, name, [value for i in kept if (value := columns[name][i]) is not None])
-        for name, run in runs.items()
+        _RankedColumn(table, name, array("d", map(columns[name].values.__getitem__, kept)))
+        for name, table in tables.items()
     ]
     ranked.sort(key=lambda column: (-rules.sign * column.mean, column.name))
     p_values = _adjusted_p_values(ranked)
-    names = [cases[i] for i in kept]
+    ranked_cases = array("i", map(shared.__getitem__, kept))
     return Leaderboard(
         metric=metric,
         better=rules.better,
         alpha=alpha,
         cases=len(kept),
-        left_out=total - len(kept),
-        runs=tuple(_rank(ranked, p_values, rules, names)),
-        separating=tuple(_separating_cases(ranked, names)),
+        left_out=len(cases) - len(kept),
+        runs=tuple(_rank(ranked, p_values, rules, ranked_cases)),
+        separating=tuple(_separating_cases(ranked, [cases.names[n] for n in ranked_cases])),
     )
+
+
+def _known_in_all(columns: Iterable[Column], cases: int) -> Iterator[int]:
+    """Yield the positions of the cases with a number in every run."""
+    known = [column.known for column in columns]
+    return (i for i in range(cases) if all(flags[i] for flags in known))
 
 
 def _check_metric(runs: Mapping[str, Run], metric: str) -> tuple[Scale, str]:
@@ -99,47 +109,43 @@ def _check_metric(runs: Mapping[str, Run], metric: str) -> tuple[Scale, str]:
     return shared[metric].scale, shared[metric].better
 
 
-def _shared_cases(runs: Sequence[Run]) -> tuple[list[str], int]:
-    """Return the cases with the same question and expectations in all runs, and how many cases
-    there are at all."""
-    first, *others = [attempts_by_case(run) for run in runs]
-    shared = [
-        case
-        for case, results in first.items()
-        if all(case in other and other[case][0].digest == results[0].digest for other in others)
-    ]
-    return shared, len({case for attempts in (first, *others) for case in attempts})
+def _shared_cases(tables: Sequence[ScoreTable]) -> array[int]:
+    """Return the cases with the same question and expectations in all runs."""
+    first, *others = tables
+    return array(
+        "i",
+        (
+            case
+            for case in first.numbers()
+            if all(case in other and other.digest(case) == first.digest(case) for other in others)
+        ),
+    )
 
 
-def _numbers(run: Run, cases: Sequence[str], metric: str) -> Column:
-    attempts = attempts_by_case(run)
-    results: list[Attempts] = [attempts[case] for case in cases]
+def _numbers(table: ScoreTable, cases: Sequence[int], metric: str) -> Column:
     if metric == PASS_RATE:
-        return pass_rates(results)
-    return score_columns(results, [metric])[metric].values
+        return pass_rates(table, cases)
+    return score_columns(table, metric, cases).values
 
 
-def _adjusted_p_values(ranked: Sequence[_Column]) -> dict[tuple[int, int], float]:
+def _adjusted_p_values(ranked: Sequence[_RankedColumn]) -> dict[tuple[int, int], float]:
     """Return the adjusted p-value of each pair of positions, the better one first."""
     pairs = [*combinations(range(len(ranked)), 2)]
     p_values = [
-        sign_flip_test(
-            [right - left for left, right in zip(ranked[i].values, ranked[j].values, strict=True)]
-        )
-        for i, j in pairs
+        sign_flip_test(array("d", map(sub, ranked[j].values, ranked[i].values))) for i, j in pairs
     ]
     return dict(zip(pairs, holm(p_values), strict=True))
 
 
 def _rank(
-    ranked: Sequence[_Column],
+    ranked: Sequence[_RankedColumn],
     p_values: Mapping[tuple[int, int], float],
     rules: _Rules,
-    cases: Sequence[str],
+    cases: Sequence[int],
 ) -> Iterator[RankedRun]:
     best = ranked[0]
-    costs = [_mean_of(column.run, _COST, cases) for column in ranked]
-    latencies = [_mean_of(column.run, _LATENCY, cases) for column in ranked]
+    costs = [_mean_of(column.table, _COST, cases) for column in ranked]
+    latencies = [_mean_of(column.table, _LATENCY, cases) for column in ranked]
     points: list[_Point] = [
         (rules.sign * column.mean, _negative(cost), _negative(latency))
         for column, cost, latency in zip(ranked, costs, latencies, strict=True)
@@ -147,7 +153,7 @@ def _rank(
     for position, column in enumerate(ranked):
         yield RankedRun(
             rank=1 + sum(p_values[other, position] <= rules.alpha for other in range(position)),
-            run=column.run.id,
+            run=column.table.run.id,
             name=column.name,
             value=column.mean,
             interval=mean_interval(column.values, 1 - rules.alpha, rules.scale),
@@ -164,21 +170,21 @@ def _negative(price: float | None) -> float | None:
     return None if price is None else -price
 
 
-def _interval(best: _Column, column: _Column, rules: _Rules) -> Interval:
-    differences = [right - left for left, right in zip(best.values, column.values, strict=True)]
+def _interval(best: _RankedColumn, column: _RankedColumn, rules: _Rules) -> Interval:
+    differences = array("d", map(sub, column.values, best.values))
     low, high = rules.scale
-    largest = max(map(abs, (*best.values, *column.values)))
+    largest = max(map(abs, chain(best.values, column.values)))
     span = (largest or 1.0) if high is None else high - low
     lower, upper = paired_differences(differences, span).interval(1 - rules.alpha)
     return max(-span, lower), min(span, upper)
 
 
-def _mean_of(run: Run, metric: str, cases: Sequence[str]) -> float | None:
+def _mean_of(table: ScoreTable, metric: str, cases: Sequence[int]) -> float | None:
     """Return the mean of a metric over the shared cases, if every one of them has it."""
-    if metric not in {spec.name for spec in run.metrics}:
+    if metric not in table.metrics:
         return None
-    values = [value for value in _numbers(run, cases, metric) if value is not None]
-    return fsum(values) / len(values) if len(values) == len(cases) else None
+    column = score_columns(table, metric, cases).values
+    return fsum(column.values) / len(cases) if column.complete else None
 
 
 def _is_efficient(own: _Point, points: Sequence[_Point]) -> bool:
@@ -198,11 +204,12 @@ def _dominates(other: _Point, own: _Point) -> bool:
     return better
 
 
-def _separating_cases(ranked: Sequence[_Column], cases: Sequence[str]) -> list[SeparatingCase]:
-    separating = [
+def _separating_cases(
+    ranked: Sequence[_RankedColumn], cases: Sequence[str]
+) -> list[SeparatingCase]:
+    separating = (
         SeparatingCase(case=case, values=values, spread=max(values) - min(values))
         for case, *numbers in zip(cases, *(column.values for column in ranked), strict=True)
         if max(values := tuple(numbers)) > min(values)
-    ]
-    separating.sort(key=lambda item: (-item.spread, item.case))
-    return separating[:_SHOWN]
+    )
+    return nsmallest(_SHOWN, separating, key=lambda item: (-item.spread, item.case))

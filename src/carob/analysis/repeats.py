@@ -2,27 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
+from itertools import chain, repeat
 from math import comb, fsum
 
-from carob.schema import (
-    AttemptCounts,
-    AttemptRate,
-    AttemptSummary,
-    CaseResult,
-    FlakyCase,
-    Reliability,
-)
+from carob.schema import AttemptCounts, AttemptRate, AttemptSummary, Reliability
 
-AttemptTally = Mapping[str, tuple[AttemptCounts, AttemptCounts]]
-"""The attempts at each case, before and after."""
-
-
-def count_attempts(results: Sequence[CaseResult]) -> AttemptCounts:
-    """Count the attempts at one case that have a verdict."""
-    passed = sum(result.status == "passed" for result in results)
-    failed = sum(result.status == "failed" for result in results)
-    return AttemptCounts(passed=passed, total=passed + failed)
+AttemptTally = Mapping[tuple[AttemptCounts, AttemptCounts], int]
+"""How many cases have these attempts before and after. A million cases that were repeated a few
+times have only a few different counts."""
 
 
 def pass_at(k: int, counts: AttemptCounts) -> float:
@@ -38,7 +26,7 @@ def pass_all(k: int, counts: AttemptCounts) -> float:
 
 def reliability(tally: AttemptTally) -> tuple[Reliability, ...]:
     """pass@k and pass^k for k = 1, 2, 4, … up to the number of repeats."""
-    most = max((min(a.total, b.total) for a, b in tally.values()), default=0)
+    most = max((min(a.total, b.total) for a, b in tally), default=0)
     if most < 2:
         return ()
     return tuple(_reliability_at(k, tally) for k in _choose_ks(most))
@@ -54,7 +42,7 @@ def attempt_summary(tally: Mapping[str, AttemptCounts]) -> AttemptSummary | None
         flaky={
             case: (counts.passed, counts.total)
             for case, counts in tally.items()
-            if 0 < counts.passed < counts.total
+            if is_flaky(counts)
         },
     )
 
@@ -73,24 +61,24 @@ def _rate_at(k: int, tally: Mapping[str, AttemptCounts]) -> AttemptRate:
     )
 
 
-def flaky_cases(tally: AttemptTally) -> tuple[FlakyCase, ...]:
-    """The cases of which some attempts in the same run passed and others failed."""
-    return tuple(
-        FlakyCase(case=case, before=before, after=after)
-        for case, (before, after) in tally.items()
-        if any(0 < counts.passed < counts.total for counts in (before, after))
-    )
+def is_flaky(counts: AttemptCounts) -> bool:
+    """Whether some attempts at a case passed and others failed."""
+    return 0 < counts.passed < counts.total
 
 
 def _reliability_at(k: int, tally: AttemptTally) -> Reliability:
-    enough = [both for both in tally.values() if min(counts.total for counts in both) >= k]
+    enough = {both: cases for both, cases in tally.items() if min(c.total for c in both) >= k}
+    cases = sum(enough.values())
 
     def mean(estimate: Callable[[int, AttemptCounts], float], side: int) -> float:
-        return fsum(estimate(k, both[side]) for both in enough) / len(enough)
+        # One number per case, not a number times its cases: an exact sum has no rounding errors
+        # that depend on how cases are grouped.
+        numbers = (repeat(estimate(k, both[side]), count) for both, count in enough.items())
+        return fsum(chain.from_iterable(numbers)) / cases
 
     return Reliability(
         k=k,
-        cases=len(enough),
+        cases=cases,
         any_passes=(mean(pass_at, 0), mean(pass_at, 1)),
         all_pass=(mean(pass_all, 0), mean(pass_all, 1)),
     )

@@ -10,8 +10,10 @@ import msgspec
 from carob.analysis import gate as analysis
 from carob.analysis.calibration_gate import deciding_judges
 from carob.analysis.compare import compare as compare_runs
+from carob.analysis.compare import compare_tables
 from carob.analysis.distributions import require_statistics
 from carob.analysis.rules import ALPHA, MARGIN, ComparisonRules
+from carob.analysis.score_table import CaseNumbers, ScoreTable
 from carob.api.calibration import find_calibrations
 from carob.api.clock import now
 from carob.api.history import find_run
@@ -65,14 +67,13 @@ def gate(
     """Decide whether a run passes. A `baseline` takes the place of the one that the rules name."""
     if baseline or rules.baseline:
         require_statistics("a gate with a baseline")
-    after = _load(run, store)
-    before = baseline or (_load(rules.baseline, store) if rules.baseline else None)
     quarantined = _load_quarantine(rules)
-    excluded = {entry.case for entry in quarantined}
+    excluded, cases = {entry.case for entry in quarantined}, CaseNumbers()
+    after = ScoreTable(_load(run, store), cases, excluded)
     problems = _unknown_cases(quarantined, after, rules)
-    after = analysis.exclude_cases(after, excluded)
-    before = before and analysis.exclude_cases(before, excluded)
-    comparison = before and compare_runs(
+    old = baseline or (_load(rules.baseline, store) if rules.baseline else None)
+    before = ScoreTable(old, cases, excluded) if old else None
+    comparison = before and compare_tables(
         before,
         after,
         ComparisonRules(
@@ -86,8 +87,8 @@ def gate(
     calibrations = find_calibrations(judges, rules, store=store) if rules.calibrated else ()
     checks = tuple(analysis.gate_checks(after, rules, before, comparison, calibrations))
     return GateResult(
-        run=after.id,
-        baseline=before.id if before else None,
+        run=after.run.id,
+        baseline=before.run.id if before else None,
         passed=analysis.gate_passes(checks, rules),
         checks=checks,
         quarantined=quarantined,
@@ -118,9 +119,8 @@ def _load_quarantine(rules: GateRules) -> tuple[QuarantinedCase, ...]:
 
 
 def _unknown_cases(
-    quarantined: Sequence[QuarantinedCase], run: Run, rules: GateRules
+    quarantined: Sequence[QuarantinedCase], table: ScoreTable, rules: GateRules
 ) -> tuple[Problem, ...]:
-    known = {result.case for result in run.cases}
     return tuple(
         Problem(
             where=rules.quarantine or "",
@@ -129,5 +129,5 @@ def _unknown_cases(
             severity="warning",
         )
         for entry in quarantined
-        if entry.case not in known
+        if entry.case not in table.excluded
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from heapq import nsmallest
 from typing import NamedTuple
 
 from carob.analysis.edit_script import edit_script
@@ -61,8 +62,8 @@ def view_comparison(base: str, run: str, *, store: str | None = None) -> Compari
     with open_store(store_url(store)) as database:
         old, new = _side(database, base, store), _side(database, run, store)
         comparison = compare(old.run, new.run)
-        flips = sorted(comparison.flips, key=lambda flip: (flip.kind, _worst(flip)))
-        views = [_view_flip(database, flip, old, new, comparison) for flip in flips[:_MAX_FLIPS]]
+        flips = nsmallest(_MAX_FLIPS, comparison.flips, key=lambda flip: (flip.kind, _worst(flip)))
+        views = [_view_flip(database, flip, old, new, comparison) for flip in flips]
     return ComparisonView(comparison, tuple(views))
 
 

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import cast
 
 import msgspec
-
-from carob.files.spool import SpooledSequence
 
 
 def render(result: object, form: str, forms: Mapping[str, Callable[[], str]]) -> str:
@@ -52,7 +50,7 @@ def stream_items(value: object) -> Iterable[object]:
     """Return the items of a stream, for an encoder that does not know the type of a value."""
     if isinstance(value, JsonStream):
         return value.items
-    if isinstance(value, SpooledSequence):
+    if isinstance(value, Sequence):  # of a file, or made while it is iterated
         return cast("Iterable[object]", value)
     raise NotImplementedError(f"cannot write {type(value).__name__} as JSON")
 

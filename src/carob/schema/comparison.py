@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 import msgspec
@@ -176,10 +177,15 @@ class Comparison(Struct, frozen=True, kw_only=True, omit_defaults=False):
     overall: MetricComparison | None
     """The pass rate; `None` if the runs have different pass criteria."""
     metrics: tuple[MetricComparison, ...]
-    flips: tuple[Flip, ...]
+    flips: Sequence[Flip]
+    """Many of them are made from the runs while they are iterated."""
     flaky: tuple[FlakyCase, ...]
     reliability: tuple[Reliability, ...]
     """Empty if no case was repeated."""
+
+    def __post_init__(self) -> None:
+        if isinstance(self.flips, list):  # decoded
+            msgspec.structs.force_setattr(self, "flips", tuple(self.flips))
 
     def __repr__(self) -> str:
         return f"<Comparison {self._describe()}>"

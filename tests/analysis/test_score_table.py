@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import msgspec
+
+from carob.analysis.per_case import count_attempts, pass_rates, score_columns
+from carob.analysis.score_table import CaseNumbers, ScoreTable
+from carob.schema import AttemptCounts, CaseResult, Run, Status
+
+MakeRun = Callable[..., Run]
+
+
+def test_cases_have_the_same_numbers_in_all_tables(run: MakeRun):
+    numbers = CaseNumbers()
+    first = ScoreTable(run({"a": 1.0, "b": 0.0}), numbers)
+    second = ScoreTable(run({"c": 1.0, "b": 1.0}), numbers)
+    assert [*numbers.names] == ["a", "b", "c"]
+    assert ([*first.numbers()], [*second.numbers()]) == ([0, 1], [2, 1])
+    assert 2 not in first
+    assert 0 not in second
+
+
+def test_attempts_that_do_not_follow_each_other_belong_to_one_case(run: MakeRun):
+    mixed = run({"a": [1.0, 0.0], "b": 1.0})
+    mixed = msgspec.structs.replace(mixed, cases=(mixed.cases[0], mixed.cases[2], mixed.cases[1]))
+    table = ScoreTable(mixed, CaseNumbers())
+    assert [*table.rows(0)] == [0, 2]
+    assert [*table.rows(1)] == [1]
+    assert [*pass_rates(table, [0, 1]).values] == [0.5, 1.0]
+
+
+def test_attempts_without_a_verdict_do_not_count(run: MakeRun):
+    statuses: list[Status] = ["passed", "failed", "unscored", "error"]
+    results = tuple(CaseResult(case="a", trace="t", status=status) for status in statuses)
+    table = ScoreTable(msgspec.structs.replace(run({}), cases=results), CaseNumbers())
+    assert count_attempts(table, 0, table.statuses) == AttemptCounts(passed=1, total=2)
+
+
+def test_case_without_a_number_is_unknown_and_not_zero(run: MakeRun):
+    table = ScoreTable(run({"a": None, "b": 0.0}), CaseNumbers())
+    column = score_columns(table, "recall", [0, 1]).values
+    assert [*column.known] == [0, 1]
+    assert [*column.known_values()] == [0.0]
+
+
+def test_excluded_cases_are_not_in_the_table(run: MakeRun):
+    table = ScoreTable(run({"a": 0.0, "b": 1.0}), CaseNumbers(), {"a", "unknown"})
+    assert [table.cases.names[number] for number in table.numbers()] == ["b"]
+    assert table.excluded == {"a"}
