@@ -45,7 +45,7 @@ NASTY = (
 
 
 def render(run: Run) -> str:
-    return format_page(ReportInputs(run))
+    return "".join(format_page(ReportInputs(run)))
 
 
 def use(name: str) -> MetricSpec:

@@ -25,7 +25,7 @@ def page(
     run: Run, *, earlier: Sequence[RunEntry] = (), comparison: Comparison | None = None
 ) -> str:
     inputs = ReportInputs(run, load_earlier_runs=lambda: earlier, comparison=comparison)
-    return format_page(inputs)
+    return "".join(format_page(inputs))
 
 
 _VOID = {"br", "hr", "input", "link", "meta", "wbr"}

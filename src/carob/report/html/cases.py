@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 
+from carob.files.spool import Spool
 from carob.report.html.detail import detail
 from carob.report.html.parts import (
     STATUSES,
@@ -24,22 +27,38 @@ _MAX_DETAILS = 8_000_000
 """Maximum characters of details in one report."""
 _CHUNK = 200
 """Number of cases in one table."""
+_CHUNKS_IN_MEMORY = 5
 _MAX_PASSED_DETAILS = 500
 """With more cases, those that passed are shown without details."""
 _MAX_ROWS = 20_000
 _MAX_UNMATCHED = 500
 
 
-def case_section(run: Run) -> Markup:
-    """Return the filters and the cases, those that did not pass first."""
+def case_section(run: Run) -> Iterator[Markup]:
+    """Yield the filters and the cases, those that did not pass first."""
     if not run.cases:
-        return tag("p", "This run has no cases.")
+        yield tag("p", "This run has no cases.")
+        return
     rows = _Rows(run)
-    bodies = list(rows.bodies())
-    starts = range(0, len(bodies), _CHUNK)
-    chunks = [_chunk(bodies[start : start + _CHUNK], start, rows.metrics) for start in starts]
+    yield _filters(run, rows.metrics)
+    # What was left out is known when all rows are made, but it is said above them.
+    chunks = Spool(_MarkupCodec(), in_memory=_CHUNKS_IN_MEMORY)
+    bodies, start = rows.bodies(), 0
+    while chunk := [*islice(bodies, _CHUNK)]:
+        chunks.append(_chunk(chunk, start, rows.metrics))
+        start += len(chunk)
     note = rows.note()
-    return join([_filters(run, rows.metrics), note and tag("p", note, class_="note"), chunks])
+    if note:
+        yield tag("p", note, class_="note")
+    yield from chunks.finish()
+
+
+class _MarkupCodec:
+    def encode(self, item: Markup, /) -> bytes:
+        return item.encode()
+
+    def decode(self, data: bytes, /) -> Markup:
+        return Markup(data.decode())
 
 
 def _chunk(bodies: list[Markup], start: int, metrics: Iterable[str]) -> Markup:
@@ -55,15 +74,16 @@ class _Rows:
     """The rows, and counts of what was left out to limit the size of the page."""
 
     def __init__(self, run: Run) -> None:
-        self.cases = _first_cases(run)
-        self.left = len(run.cases) - len(self.cases)
+        self.run, self.places = run, _first_places(run)
+        self.left = len(run.cases) - len(self.places)
         self.metrics = {use.name: index for index, use in enumerate(run.metrics)}
         self.few = len(run.cases) <= _MAX_PASSED_DETAILS
         self.size = self.cut = self.bare = 0
 
     def bodies(self) -> Iterator[Markup]:
         """Yield a row group for each case: its scores, and its details below them."""
-        for index, result in self.cases:
+        for place in self.places:
+            result, index = self.run.cases[place], place + 1
             details = self._detail(result)
             yield tag(
                 "tbody",
@@ -101,14 +121,15 @@ class _Rows:
         return details
 
 
-def _first_cases(run: Run) -> list[tuple[int, CaseResult]]:
-    """Return numbered cases, those that did not pass first, and not more than a page can show."""
-    by_status: dict[str, list[tuple[int, CaseResult]]] = {status: [] for status in STATUSES}
-    for numbered in enumerate(run.cases, 1):
-        cases = by_status[numbered[1].status]
-        if len(cases) < _MAX_ROWS:
-            cases.append(numbered)
-    return [case for cases in by_status.values() for case in cases][:_MAX_ROWS]
+def _first_places(run: Run) -> Sequence[int]:
+    """Return the places of the cases to show: those that did not pass first, and not more than a
+    page can show. Only places, because the cases of a large run are in a file."""
+    by_status = {status: array("i") for status in STATUSES}
+    for place, result in enumerate(run.cases):
+        places = by_status[result.status]
+        if len(places) < _MAX_ROWS:
+            places.append(place)
+    return [place for places in by_status.values() for place in places][:_MAX_ROWS]
 
 
 def _cells(result: CaseResult, index: int, metrics: dict[str, int]) -> Iterator[Markup]:
