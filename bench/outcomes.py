@@ -13,7 +13,7 @@ import psycopg
 from msgspec.json import encode
 from msgspec.structs import replace
 
-from bench.simulate import Agents
+from bench.simulate import Agents, Kind
 from carob.api.compare import compare
 from carob.api.history import find_run
 from carob.api.store import save_run
@@ -36,6 +36,7 @@ from carob.store.runs import CASES, OUTCOMES, case_rows, outcome_rows, save_exec
 
 METRICS = ("tool_trajectory_avg_score", "response_match_score", "latency", "cost", "safety")
 _MANY = 200_000
+_KINDS: tuple[Kind, ...] = ("score", "pass", "score", "seconds", "pass")
 
 
 def store(place: str) -> float:
@@ -108,12 +109,10 @@ def _timed_page(database: Database) -> float:
     return taken
 
 
-def keep_pairs(place: str, sizes: Sequence[int]) -> None:
+def keep_pairs(place: str, sizes: Sequence[int], metrics: tuple[Kind, ...] = _KINDS) -> None:
     """Two runs on the same cases for each size: `side:before-100` and `side:after-100`."""
     for cases in sizes:
-        agents = Agents(
-            cases=cases, metrics=("score", "pass", "score", "seconds", "pass"), drop=0.01
-        )
+        agents = Agents(cases=cases, metrics=metrics, drop=0.01)
         for run in agents.runs(1):
             whole = replace(run, id=_id(run))
             save_run(whole, store=place, labels={"side": f"{run.id}-{cases}"})

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import Literal
 
+from carob.files.spool import Spool
 from carob.schema import (
     CaseCounts,
     CaseResult,
@@ -16,6 +17,7 @@ from carob.schema import (
     RunSummary,
     Status,
 )
+from carob.schema.codec import RESULTS
 
 Kind = Literal["pass", "score", "seconds"]
 _THRESHOLDS = {"pass": 1.0, "score": 0.7, "seconds": 8.0}
@@ -37,19 +39,15 @@ class Agents:
         random = Random(seed)  # noqa: S311 - not a secret
         easy, hard = 5 * self.pass_rate, 5 * (1 - self.pass_rate)
         ease = [random.betavariate(easy, hard) for _ in range(self.cases)]
-        before = [
-            self._results(random, place, ease, self.attempts[0], 0.0) for place in _range(ease)
-        ]
-        after = [
-            self._results(random, place, ease, self.attempts[1], self.drop)
-            for place in _range(ease)
-        ]
-        return self._run("before", before), self._run("after", after)
+        before = self._run("before", self._results(random, ease, self.attempts[0], 0.0))
+        return before, self._run("after", self._results(random, ease, self.attempts[1], self.drop))
 
     def _results(
-        self, random: Random, place: int, ease: Sequence[float], attempts: int, drop: float
-    ) -> list[CaseResult]:
-        return [self._result(random, place, ease[place], drop) for _ in range(attempts)]
+        self, random: Random, ease: Sequence[float], attempts: int, drop: float
+    ) -> Iterator[CaseResult]:
+        for place, chance in enumerate(ease):
+            for _ in range(attempts):
+                yield self._result(random, place, chance, drop)
 
     def _result(self, random: Random, place: int, ease: float, drop: float) -> CaseResult:
         scores = tuple(
@@ -65,20 +63,18 @@ class Agents:
             digest=f"sha256:{place:064x}",
         )
 
-    def _run(self, id: str, results: Sequence[Sequence[CaseResult]]) -> Run:
+    def _run(self, id: str, results: Iterable[CaseResult]) -> Run:
+        cases = Spool(RESULTS)  # a million of them are in a file, as those of a run are
+        cases.extend(results)
         return Run(
             id=id,
             created_at="2026-03-02T10:00:00Z",
             verdict="failed",
             dataset=None,
             metrics=tuple(_use(f"{kind}_{n}", kind) for n, kind in enumerate(self.metrics)),
-            cases=tuple(one for attempts in results for one in attempts),
+            cases=cases.finish(),
             summary=RunSummary(cases=CaseCounts(), metrics={}),
         )
-
-
-def _range(values: Sequence[float]) -> range:
-    return range(len(values))
 
 
 def _use(name: str, kind: Kind) -> MetricSpec:

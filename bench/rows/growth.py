@@ -12,6 +12,7 @@ from pathlib import Path
 
 from bench.data import FOLDER
 from bench.measure import CAROB, Command, tree_memory
+from bench.outcomes import keep_pairs
 from bench.row import Number, Row, at_most
 from bench.synthetic_traces import golden, synthetic_traces
 
@@ -26,6 +27,9 @@ _LIMITS: Mapping[str, float] = {
     "run --jobs 2": _RUN,
     **{f"run --format {form}": _RUN for form in _FORMS},
     "compare": _COMPARE,
+    "compare --format json": _COMPARE,
+    "gate --baseline": _COMPARE,
+    "leaderboard": _COMPARE,
     "traces --format json": _RUN,
     "capture": _RUN,
 }
@@ -65,6 +69,8 @@ def _commands(size: int, folder: Path) -> dict[str, Command]:
     traces = synthetic_traces("unique", traces=size, tools=1, words=12, cases=size)
     released = folder / "released.json"
     shutil.copy(data, released)
+    pair, stored = [f"side:{side}-{size}" for side in ("before", "after")], ["--store", "pair.db"]
+    keep_pairs(str(folder / "pair.db"), [size], ("score", "pass"))
     run = ["run", traces, "--golden", data, "-m", "tool_trajectory_avg_score"]
     return {
         "run --jobs 1": [*run, "--jobs", "1"],
@@ -72,7 +78,10 @@ def _commands(size: int, folder: Path) -> dict[str, Command]:
         **{
             f"run --format {form}": [*run, "--format", form, "-o", f"run.{form}"] for form in _FORMS
         },
-        "compare": ["compare", "latest~1", "latest"],
+        "compare": ["compare", *pair, *stored],
+        "compare --format json": ["compare", *pair, *stored, "--format", "json", "-o", "c.json"],
+        "gate --baseline": ["gate", pair[1], "--baseline", pair[0], *stored],
+        "leaderboard": ["leaderboard", *pair, *stored],
         "convert (adk to csv)": ["convert", data, "converted.csv", "--to", "csv"],
         "convert (adk to questions)": ["convert", data, "converted.json", "--to", "questions"],
         "convert (csv to adk)": ["convert", "converted.csv", "back.json", "--to", "adk"],
