@@ -12,7 +12,7 @@ import pytest
 from carob.api.run_request import RunRequest
 from carob.api.runs import evaluate
 from carob.api.settings import NO_CONFIG
-from carob.files.scratch import abandoned_scratch, make_scratch_folder
+from carob.files.scratch import ScratchFolder, abandoned_scratch, make_scratch_folder
 
 KEEP = "from carob.files.scratch import make_scratch_folder as m; print(m(), flush=True)"
 
@@ -78,3 +78,13 @@ def test_run_leaves_no_folder_behind(tmp_path: Path):
         request = RunRequest(traces=[traces], metrics=["latency"], store=store, config=NO_CONFIG)
         evaluate(msgspec.structs.replace(request, keep_traces=keep_traces))
         assert [path for path in tmp_path.iterdir() if path.is_dir()] == []
+
+
+def test_a_scratch_folder_is_created_when_it_is_needed_and_removed(tmp_path: Path):
+    folder = ScratchFolder()
+    folder.remove()
+    assert not list(tmp_path.iterdir())
+    (folder.path / "file").touch()
+    assert list(tmp_path.iterdir()) == [folder.path]
+    folder.remove()
+    assert not list(tmp_path.iterdir())

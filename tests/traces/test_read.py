@@ -223,7 +223,7 @@ def test_duplicate_trace_counts_once_and_a_different_trace_with_its_id_is_number
 def test_temporary_files_are_removed(tmp_path: Path, in_little_memory: None):
     path = write_lines(tmp_path / "t.jsonl", *(otlp(*spans(n)) for n in range(4)))
     with open_traces([path], report=lambda _: None) as trace_set:
-        folder = trace_set.folder
+        folder = trace_set.folder.path
         assert [file.stat().st_size > 0 for file in folder.iterdir()] == [True]
         assert len(list(trace_set)) == len(trace_set) == 4
     assert not folder.exists()

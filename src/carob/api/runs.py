@@ -6,7 +6,6 @@ run from the same parts (`plan_run`, `assemble_run`, `save_run`).
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
@@ -37,7 +36,7 @@ from carob.api.store import git_labels, save_run, store_url
 from carob.api.unfinished import StoredBatches, run_key
 from carob.config import Config, MetricChoice
 from carob.errors import CarobError, StoppedError, UsageError
-from carob.files.scratch import make_scratch_folder
+from carob.files.scratch import make_scratch_folder, remove_folder
 from carob.judges.pool import JudgePool
 from carob.runner.checkpoint import Checkpoint
 from carob.runner.execute import estimate_usage, execute
@@ -277,7 +276,7 @@ def _score(
 
 def _scratch_folder(stack: ExitStack) -> Path:
     folder = make_scratch_folder()
-    stack.callback(shutil.rmtree, folder, ignore_errors=True)
+    stack.callback(remove_folder, folder)
     return folder
 
 

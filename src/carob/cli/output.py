@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -80,8 +79,13 @@ def display(output: Path | None) -> Display:
 
 
 def _stream_display(stream: TextIO) -> Display:
-    width = max(shutil.get_terminal_size().columns, _MIN_WIDTH) if stream.isatty() else None
-    return Display(width, use_color(stream))
+    return Display(_terminal_width() if stream.isatty() else None, use_color(stream))
+
+
+def _terminal_width() -> int:
+    import shutil  # late: it loads compressors
+
+    return max(shutil.get_terminal_size().columns, _MIN_WIDTH)
 
 
 def _is_file(output: Path | None) -> bool:

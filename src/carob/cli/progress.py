@@ -5,7 +5,6 @@ Nothing is printed in pipes, and nothing by commands that take less than a secon
 
 from __future__ import annotations
 
-import shutil
 import sys
 import threading
 import time
@@ -136,6 +135,8 @@ class ProgressLine:
         with self._lock:
             if sys.stderr.isatty() and now - self._started > DELAY and not self._closed.is_set():
                 self._shown, self._updated = True, now
+                import shutil  # late: it loads compressors
+
                 width = shutil.get_terminal_size().columns - 1
                 click.echo(f"\r\x1b[K{cut_text(text, width)}", err=True, nl=False)
 

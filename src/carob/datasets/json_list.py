@@ -9,7 +9,6 @@ errors name the line and the mistake.
 from __future__ import annotations
 
 import re
-import shutil
 from array import array
 from collections.abc import Collection, Iterator, Sequence
 from typing import BinaryIO, NamedTuple, cast
@@ -19,7 +18,7 @@ import msgspec
 from carob.datasets import locate
 from carob.datasets.lines import ROW_LIMIT
 from carob.files.opening import Stream
-from carob.files.scratch import make_scratch_folder
+from carob.files.scratch import make_scratch_folder, remove_folder
 from carob.files.spool import SpooledSequence, SpoolFile
 from carob.schema import Json
 from carob.schema.codec import BytesCodec
@@ -191,7 +190,7 @@ class _Splitter(JsonScanner):
     def discard(self) -> None:
         """Remove the file of the items."""
         if self._list:
-            shutil.rmtree(self._list[1].close().parent, ignore_errors=True)
+            remove_folder(self._list[1].close().parent)
 
     def _read_object(self) -> Json:
         members: dict[str, Json] = {}

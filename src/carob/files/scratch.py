@@ -22,6 +22,32 @@ def make_scratch_folder() -> Path:
     return Path(tempfile.mkdtemp(prefix=_prefix()))
 
 
+class ScratchFolder:
+    """A temporary folder that is created when its first file is: most inputs need none."""
+
+    def __init__(self) -> None:
+        self._path: Path | None = None
+
+    @property
+    def path(self) -> Path:
+        """The folder, which exists from now on."""
+        if self._path is None:
+            self._path = make_scratch_folder()
+        return self._path
+
+    def remove(self) -> None:
+        """Remove the folder with all its files."""
+        if self._path is not None:
+            remove_folder(self._path)
+
+
+def remove_folder(path: Path) -> None:
+    """Remove a folder with all its files, as far as possible."""
+    import shutil  # late: it loads compressors
+
+    shutil.rmtree(path, ignore_errors=True)
+
+
 def make_scratch_file(folder: Path) -> tuple[int, Path]:
     """Create a hidden temporary file in a folder, and return its descriptor and path. Files of
     processes that have ended are removed."""
@@ -57,9 +83,7 @@ def _collect_garbage(parent: Path) -> None:
     if os.name == "posix":
         for path in abandoned_scratch(parent):
             if path.is_dir():
-                import shutil  # late: few processes are killed
-
-                shutil.rmtree(path, ignore_errors=True)
+                remove_folder(path)
             else:
                 with suppress(OSError):
                     path.unlink()

@@ -7,7 +7,6 @@ memory, so that several processes share it, and decodes items while they are ite
 from __future__ import annotations
 
 import mmap
-import shutil
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -15,7 +14,7 @@ from pathlib import Path
 from threading import Lock
 from typing import BinaryIO, Generic, Protocol, TypeVar, overload
 
-from carob.files.scratch import make_scratch_folder
+from carob.files.scratch import make_scratch_folder, remove_folder
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -135,7 +134,7 @@ class SpooledSequence(Sequence[T]):
             import weakref  # late: small runs need no file
 
             # Not `__del__`: the folder is also removed if the sequence lives until the end.
-            weakref.finalize(self, shutil.rmtree, path.parent, ignore_errors=True)
+            weakref.finalize(self, remove_folder, path.parent)
 
     def __del__(self) -> None:
         with suppress(AttributeError):  # the constructor failed

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import atexit
-import shutil
 import sys
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
 from carob.errors import InputError
-from carob.files.scratch import make_scratch_folder
+from carob.files.scratch import make_scratch_folder, remove_folder
 
 NAME = "stdin"
 """The name of the file, and thus of a dataset that is read from it."""
@@ -21,8 +20,10 @@ def stdin_file() -> Path:
     """Copy standard input to a temporary file, once per process."""
     if sys.stdin is None:  # pyright: ignore[reportUnnecessaryComparison] - closed by the parent
         raise InputError("standard input is closed", where="-")
+    import shutil  # late: it loads compressors
+
     folder = make_scratch_folder()
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    atexit.register(remove_folder, folder)
     path = folder / NAME
     with path.open("wb") as file:
         shutil.copyfileobj(sys.stdin.buffer, file)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from hashlib import sha256
 from math import fsum
+
+import msgspec
 
 from carob.schema import JudgeCost, JudgeUsage
 
 
-@dataclass(frozen=True, kw_only=True)
-class LedgerEntry:
+class LedgerEntry(msgspec.Struct, frozen=True, kw_only=True):
     """One question, answered or given up.
 
     For a cached answer, calls, tokens and cost are those of the original call.
@@ -27,11 +27,10 @@ class LedgerEntry:
     cost: float | None
 
 
-@dataclass
-class Ledger:
+class Ledger(msgspec.Struct):
     """Entries in the order in which answers arrive. The sums do not depend on that order."""
 
-    entries: list[LedgerEntry] = field(default_factory=list[LedgerEntry])
+    entries: list[LedgerEntry] = []
 
     def judge_cost(self, model: str) -> JudgeCost:
         """Return the cost that is stored with the score, cached answers included."""

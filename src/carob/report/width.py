@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 # Spaces belong to the word before them. A CJK character is a word of its own, because such text
-# has no spaces; the punctuation after it stays with it.
-_WORD = re.compile(
+# has no spaces; the punctuation after it stays with it. Compiled on first use, because these sets
+# take longer to compile than a small run takes.
+_WORD = (
     r"[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\uff00-\uff60]"
     r"[\u3001\u3002\uff01\uff09\uff0c\uff1a\uff1b\uff1f]*\s*"
     r"|[^\s\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\uff00-\uff60]+\s*"
@@ -74,7 +75,7 @@ def wrap_spans(text: str, first: int, others: int) -> Iterator[TextSpan]:
     that is longer stays in one piece, so that paths and addresses can be copied."""
     start = end = used = 0
     limit = first
-    for match in _WORD.finditer(text):
+    for match in re.finditer(_WORD, text):
         word = match[0].rstrip()
         if used + text_width(word) > limit and text[start:end].strip():
             yield TextSpan(start, end)
@@ -113,7 +114,7 @@ def _wrap_name(name: str, width: int) -> Iterator[str]:
 
 def longest_word(text: str, *, names: bool) -> int:
     """Return the width of the longest piece that `wrap_cell` keeps together."""
-    words = [word.rstrip() for word in _WORD.findall(text)]
+    words = [word.rstrip() for word in re.findall(_WORD, text)]
     if names:
         words = [part for word in words for part in _long_name_parts(word)]
     return max(map(text_width, words), default=0)

@@ -7,7 +7,6 @@ and merged at the end, so that the order depends on nothing but the results.
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterable, Iterator
 from heapq import merge
 from pathlib import Path
@@ -15,7 +14,7 @@ from typing import NamedTuple, TypeAlias
 
 import msgspec
 
-from carob.files.scratch import make_scratch_folder
+from carob.files.scratch import make_scratch_folder, remove_folder
 from carob.files.spool import IN_MEMORY
 from carob.schema import CaseResult
 from carob.schema.base import prepare_type
@@ -67,7 +66,7 @@ class ResultSorter:
     def close(self) -> None:
         """Remove the scratch files."""
         if self._folder:
-            shutil.rmtree(self._folder, ignore_errors=True)
+            remove_folder(self._folder)
 
     def _write_run(self) -> None:
         if len(self._runs) == _MAX_RUNS:

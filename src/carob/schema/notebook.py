@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from html import escape
 
 SHOWN_ROWS = 20
 
 
 def html_table(title: str, columns: Sequence[str], rows: Sequence[Iterable[object]]) -> str:
     """A table with a title. Only the first rows are shown, and all texts are escaped."""
+    from html import escape  # late: its table of entities is large, and only notebooks need it
+
     head = "".join(f"<th>{escape(name)}</th>" for name in columns)
     body = "".join(
         "<tr>" + "".join(f"<td>{escape(_cell(value))}</td>" for value in row) + "</tr>"

@@ -8,7 +8,7 @@ from pathlib import Path
 from carob.errors import CarobError, FormatError, UsageError
 from carob.files.collector import collector_paused
 from carob.files.digest_table import text_digest
-from carob.files.scratch import make_scratch_folder
+from carob.files.scratch import ScratchFolder
 from carob.processes import NoWorkersError, WorkerPool
 from carob.schema import Problem, Trace
 from carob.schema.problem import ProblemListener, ProgressListener, ignore
@@ -67,7 +67,7 @@ def open_traces(
     if not paths:
         raise UsageError("no file to read")
     chunks = whole_files(list(paths))
-    folder = make_scratch_folder()
+    folder = ScratchFolder()
     try:
         collection = _read_parallel(chunks, folder, report, keep_spans, jobs, progress)
         if collection is None:
@@ -75,7 +75,7 @@ def open_traces(
         _report_unused(collection, chunks, report)
         return TraceSet(group_sessions(collection), folder)
     except BaseException:
-        TraceSet((), folder).close()
+        folder.remove()
         raise
 
 
@@ -114,7 +114,7 @@ def group_files(paths: Sequence[Path]) -> list[list[Path]]:
 
 def _session_keys(path: Path) -> set[int] | None:
     """Digests of the sessions and traces of a file; `None` if it cannot be read on its own."""
-    folder = make_scratch_folder()
+    folder = ScratchFolder()
     try:
         chunks = whole_files([path])
         collection = _read_sequential(chunks, folder, ignore, keep_spans=False, progress=ignore)
@@ -126,25 +126,25 @@ def _session_keys(path: Path) -> set[int] | None:
     except CarobError:
         return None
     finally:
-        TraceSet((), folder).close()
+        folder.remove()
 
 
 def _read_sequential(
     chunks: Sequence[Chunk],
-    folder: Path,
+    folder: ScratchFolder,
     report: ProblemListener,
     keep_spans: bool,
     progress: ProgressListener,
 ) -> Collection:
     paths = [chunk.path for chunk in chunks]
-    spill, total = Spill(folder / "0"), _total_size(chunks)
+    spill, total = Spill(lambda: folder.path / "0"), _total_size(chunks)
     collector = Collector(
         paths,
         spill,
         report,
         keep_spans=keep_spans,
         max_in_memory=MAX_IN_MEMORY,
-        spans=TraceTable(folder / "traces"),
+        spans=TraceTable(lambda: folder.path / "traces"),
     )
     collector.progress = lambda done: progress(done, total)
     with collector_paused():
@@ -168,7 +168,7 @@ def _start_worker(
 
 def _read_parallel(
     chunks: Sequence[Chunk],
-    folder: Path,
+    folder: ScratchFolder,
     report: ProblemListener,
     keep_spans: bool,
     jobs: int,
@@ -186,17 +186,17 @@ def _read_parallel(
     finders = (container_finders(), convention_finders())
     merged = Collector(
         paths,
-        Spill(folder / "0"),
+        Spill(lambda: folder.path / "0"),
         report,
         keep_spans=keep_spans,
         max_in_memory=0,
-        spans=TraceTable(folder / "merged"),
+        spans=TraceTable(lambda: folder.path / "merged"),
     )
     problems: list[Problem] = []
     try:
         with WorkerPool(min(jobs, len(parts)), _start_worker, *finders) as pool:
             tasks = [
-                pool.submit(_read_part, paths, part, folder / f"{number}", keep_spans)
+                pool.submit(_read_part, paths, part, folder.path / f"{number}", keep_spans)
                 for number, part in enumerate(parts, 1)
             ]
             tasks.reverse()
@@ -227,7 +227,7 @@ def _divide_all(chunks: Sequence[Chunk], jobs: int) -> list[Chunk]:
 def _read_part(paths: Sequence[str], chunk: Chunk, spill: Path, keep_spans: bool) -> Collection:
     problems: list[Problem] = []
     collector = Collector(
-        paths, Spill(spill), problems.append, keep_spans=keep_spans, max_in_memory=0
+        paths, Spill(lambda: spill), problems.append, keep_spans=keep_spans, max_in_memory=0
     )
     with collector_paused():
         collector.read(chunk)

@@ -26,7 +26,7 @@ TRACES = [
 
 
 def fill(path: Path, in_memory: int) -> TraceTable:
-    table = TraceTable(path, in_memory)
+    table = TraceTable(lambda: path, in_memory)
     shuffled = random.Random(2).sample(TRACES, len(TRACES))  # noqa: S311 - not a secret
     for item in shuffled:
         table[item.id] = item

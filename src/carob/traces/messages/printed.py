@@ -11,22 +11,20 @@ from carob.traces.shape import parse_literal
 
 _LIMIT = 100_000
 """Longer texts are not parsed: the patterns would take too long."""
-_FIELD = re.compile(r"""\b(arguments|call_id|name)=('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")""")
+# The patterns are compiled on first use: few recorders print objects.
+_FIELD = r"""\b(arguments|call_id|name)=('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
 _QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
-_MESSAGE = re.compile(rf"content=(?P<content>{_QUOTED}|\[.*?\])(?= \w+=|$)", re.DOTALL)
-_FIELDS = re.compile(rf" (name|tool_call_id|status)=({_QUOTED})")
-_TOOL_CALLS = re.compile(
-    r" tool_calls=(\[.*?\])(?= usage_metadata=| invalid_tool_calls=|$)", re.DOTALL
+_MESSAGE = rf"(?s:content=(?P<content>{_QUOTED}|\[.*?\])(?= \w+=|$))"
+_FIELDS = rf" (name|tool_call_id|status)=({_QUOTED})"
+_TOOL_CALLS = r"(?s: tool_calls=(\[.*?\])(?= usage_metadata=| invalid_tool_calls=|$))"
+_BY_MODEL = r" (?:usage_metadata=|tool_calls=|response_metadata=\{'|id='run-)"
+_EXECUTION = (
+    r"(?s:status='(?P<status>success|failure)' result=(?P<result>.*?) error=(?P<error>.*?)"
+    r" updated_session_state=)"
 )
-_BY_MODEL = re.compile(r" (?:usage_metadata=|tool_calls=|response_metadata=\{'|id='run-)")
-_EXECUTION = re.compile(
-    r"status='(?P<status>success|failure)' result=(?P<result>.*?) error=(?P<error>.*?)"
-    r" updated_session_state=",
-    re.DOTALL,
-)
-_CALLING = re.compile(r"arguments=(\{.*\})", re.DOTALL)
-_ACTION = re.compile(r"Action Input:\s*(\{.*\})", re.DOTALL)
-_ENUM = re.compile(r"<\w+\.\w+: ('\w+')>")
+_CALLING = r"(?s:arguments=(\{.*\}))"
+_ACTION = r"(?s:Action Input:\s*(\{.*\}))"
+_ENUM = r"<\w+\.\w+: ('\w+')>"
 _OBJECT = re.compile(
     r"\[?<[\w.]+ (?:object|pending|finished)\b|[A-Za-z_][\w.]*\(\w+=|\w+=[A-Z]\w*\("
     r"|\w+='[^']*' \w+="
@@ -45,7 +43,7 @@ def parse_function_call(text: str) -> PrintedCall | None:
     """Parse `ResponseFunctionToolCall(arguments='…', call_id='…', name='…')`."""
     if not text.startswith("ResponseFunctionToolCall(") or len(text) > _LIMIT:
         return None
-    fields = {key: _unquote(value) for key, value in _FIELD.findall(text)}
+    fields = {key: _unquote(value) for key, value in re.findall(_FIELD, text)}
     if "name" not in fields:
         return None
     return PrintedCall(fields["name"], fields.get("arguments", ""), fields.get("call_id"))
@@ -60,7 +58,8 @@ class PrintedExecution(NamedTuple):
 
 def parse_execution(text: str) -> PrintedExecution | None:
     """Parse Agno's `status='success' result='…' error=None …`."""
-    match = _EXECUTION.match(text) if len(text) <= _LIMIT else None
+    is_short = text.startswith("status='") and len(text) <= _LIMIT
+    match = re.match(_EXECUTION, text) if is_short else None
     if match is None:
         return None
     failed = match["status"] == "failure"
@@ -76,7 +75,7 @@ def is_printed_object(text: str) -> bool:
 def parse_crew_arguments(text: str) -> str | None:
     """Return the arguments in CrewAI's printed `calling` or in its `Action Input:` text."""
     for pattern in (_CALLING, _ACTION):
-        if match := pattern.search(text[:_LIMIT]):
+        if match := re.search(pattern, text[:_LIMIT]):
             return match[1]
     return None
 
@@ -94,15 +93,17 @@ class PrintedMessage(NamedTuple):
 
 def parse_langchain_message(text: str) -> PrintedMessage | None:
     """Parse `content='…' additional_kwargs={…} … id='…'`; the role follows from its fields."""
-    match = _MESSAGE.match(text) if text.startswith("content=") and len(text) <= _LIMIT else None
+    match = (
+        re.match(_MESSAGE, text) if text.startswith("content=") and len(text) <= _LIMIT else None
+    )
     if match is None:
         return None
     rest = text[match.end() :]
-    fields = {key: _unquote(value) for key, value in _FIELDS.findall(rest)}
-    calls = _TOOL_CALLS.search(rest)
+    fields = {key: _unquote(value) for key, value in re.findall(_FIELDS, rest)}
+    calls = re.search(_TOOL_CALLS, rest)
     content = match["content"]
     return PrintedMessage(
-        "tool" if "tool_call_id" in fields else "ai" if _BY_MODEL.search(rest) else "human",
+        "tool" if "tool_call_id" in fields else "ai" if re.search(_BY_MODEL, rest) else "human",
         parse_literal(content) if content[0] == "[" else _unquote(content),
         parse_literal(calls[1]) if calls else None,
         fields.get("tool_call_id"),
@@ -118,7 +119,7 @@ def parse_haystack_message(text: str) -> dict[str, Json] | None:
     """
     if len(text) > _LIMIT:
         return None
-    source = _ENUM.sub(r"\1", text)
+    source = re.sub(_ENUM, r"\1", text)
     end = source.rfind(", _name=")
     try:
         tree = ast.parse(source if end < 0 else f"{source[:end]})", mode="eval")

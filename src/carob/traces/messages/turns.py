@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 import msgspec
 
 from carob.schema import AgentMessage, Json, ModelCall, ToolCall, ToolResult, Turn
@@ -13,26 +11,25 @@ TOOL_FAILED = "the tool failed"
 """The error of a tool that failed without a text."""
 
 
-@dataclass
-class _OpenTurn:
+class _OpenTurn(msgspec.Struct, gc=False):
     """The turn that is being built."""
 
     id: str | None = None
     user: str | None = None
-    answers: list[AgentMessage] = field(default_factory=list[AgentMessage])
-    calls: list[ToolCall] = field(default_factory=list[ToolCall])
-    call_indexes: dict[str, int] = field(default_factory=dict[str, int])
+    answers: list[AgentMessage] = []
+    calls: list[ToolCall] = []
+    call_indexes: dict[str, int] = {}
     """The positions of the calls, by their ids."""
-    results: list[ToolResult] = field(default_factory=list[ToolResult])
-    model_calls: list[ModelCall] = field(default_factory=list[ModelCall])
-    agents: list[str] = field(default_factory=list[str])
-    grounding: list[Json] = field(default_factory=list[Json])
+    results: list[ToolResult] = []
+    model_calls: list[ModelCall] = []
+    agents: list[str] = []
+    grounding: list[Json] = []
     error: str | None = None
     unanswered: bool = False
     calls_recorded: bool = True
     spoken: bool = False
     """Whether there is a message of an agent, even if it is empty."""
-    times: list[int] = field(default_factory=list[int])
+    times: list[int] = []
 
     @property
     def has_content(self) -> bool:

@@ -15,14 +15,12 @@ _LONGEST = 48
 _FIRST = frozenset("<[({_*REH\"'")
 _WORDS = "redacted|elided|hidden|masked|filtered|omitted|withheld|removed|scrubbed|not\\ specified"
 # A bare word is an answer that somebody may give; in brackets, or in capitals, it is a marker.
-_MARKER = re.compile(
-    rf"""["']? (?:
+# Compiled on first use: most traces have no text that begins like a marker.
+_MARKER = rf"""["']? (?:
         <\s* (?:\w+\s)? (?i:{_WORDS}) [^<>]* > | \[\s* (?:\w+\s)? (?i:{_WORDS}) [^\[\]]* \]
         | \(\s* (?:\w+\s)? (?i:{_WORDS}) [^()]* \) | \{{+\s* (?i:{_WORDS}) \s*\}}+
         | _+(?i:{_WORDS})_+ | \*+\s*(?i:{_WORDS})\s*\*+ | \*{{3,}} | REDACTED | ELIDED | HIDDEN
-    ) ["']?""",
-    re.VERBOSE,
-)
+    ) ["']?"""
 
 
 def is_withheld(text: str) -> bool:
@@ -30,7 +28,7 @@ def is_withheld(text: str) -> bool:
     return (
         2 < len(text) <= _LONGEST
         and text[0] in _FIRST
-        and _MARKER.fullmatch(text.strip()) is not None
+        and re.fullmatch(_MARKER, text.strip(), re.VERBOSE) is not None
     )
 
 

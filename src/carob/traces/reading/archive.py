@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import io
-import zipfile
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from carob.errors import FormatError
 from carob.files.opening import MAX_VALUE, Stream, check_regular
+
+if TYPE_CHECKING:
+    import zipfile
 
 _MAGIC = b"PK\x03\x04"
 _OFFICE = "[Content_Types].xml"
@@ -19,7 +21,6 @@ _SAMPLES = "samples/"
 """Where an `.eval` archive has its samples; the other files repeat parts of them."""
 _SAFE_SIZE = 64 * 2**20
 _MAX_RATIO = 200
-_UNREADABLE = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError)
 
 
 def is_archive(path: Path) -> bool:
@@ -29,14 +30,18 @@ def is_archive(path: Path) -> bool:
         with path.open("rb") as file:
             if file.read(len(_MAGIC)) != _MAGIC:
                 return False
+        import zipfile  # late: few files are archives
+
         with zipfile.ZipFile(path) as archive:
             return _OFFICE not in archive.namelist()
-    except (OSError, *_UNREADABLE):
+    except (OSError, *_read_errors()):
         return False
 
 
 def open_members(path: Path) -> Iterator[tuple[str, Stream]]:
     """Yield the JSON files of an archive, each with its name; read one before the next."""
+    import zipfile  # late: few files are archives
+
     try:
         with zipfile.ZipFile(path) as archive:
             for member in _json_members(archive, path):
@@ -48,8 +53,14 @@ def open_members(path: Path) -> Iterator[tuple[str, Stream]]:
     except NotImplementedError as error:
         hint = "unpack it first; an Inspect log with `inspect log convert --to json`"
         raise FormatError(f"{error} in the zip archive", where=str(path), hint=hint) from error
-    except _UNREADABLE as error:
+    except _read_errors() as error:
         raise FormatError(f"damaged zip archive: {error}", where=str(path)) from error
+
+
+def _read_errors() -> tuple[type[Exception], ...]:
+    import zipfile  # late: few files are archives
+
+    return zipfile.BadZipFile, zlib.error, EOFError, RuntimeError
 
 
 def _json_members(archive: zipfile.ZipFile, path: Path) -> list[zipfile.ZipInfo]:

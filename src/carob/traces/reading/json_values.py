@@ -29,7 +29,6 @@ from carob.files.opening import (
 from carob.schema import Json, Problem
 from carob.schema.problem import ProblemListener
 from carob.traces.reading.archive import is_archive, open_members
-from carob.traces.reading.lenient import DeepError, LenientError, parse_lenient
 
 T = TypeVar("T")
 
@@ -230,6 +229,9 @@ class _ValueReader(Generic[T]):
         self._reset()
 
     def _repair(self, raw: bytes) -> Iterator[Json]:
+        # Late: it needs the decoder of the standard library, and few files are broken.
+        from carob.traces.reading.lenient import DeepError, LenientError, parse_lenient
+
         try:
             for value, repairs in parse_lenient(raw):
                 self.value_count += 1

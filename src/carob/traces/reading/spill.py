@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from io import FileIO
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
@@ -30,10 +31,12 @@ TraceSlot: TypeAlias = Trace | SpilledTrace
 
 
 class Spill:
-    """A file of encoded traces. It is created when the first trace is flushed."""
+    """A file of encoded traces. Its path is asked for when the first trace is spilled, and the file
+    is created when that is flushed."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, locate: Callable[[], Path]) -> None:
+        self._locate = locate
+        self.path = ""
         self.size = 0
         self.pending: list[bytes] = []
         self.pending_size = 0
@@ -46,7 +49,8 @@ class Spill:
             return trace
         # The place is known before the data is written, so traces are collected and written in few
         # large blocks. Readers must come after `flush`.
-        slot = SpilledTrace(str(self.path), self.size, len(data))
+        self.path = self.path or str(self._locate())
+        slot = SpilledTrace(self.path, self.size, len(data))
         self.size += len(data)
         self.pending.append(data)
         self.pending_size += len(data)
@@ -57,7 +61,7 @@ class Spill:
     def flush(self) -> None:
         """Write the pending traces."""
         if self.pending:
-            with self.path.open("ab") as file:
+            with Path(self.path).open("ab") as file:
                 file.writelines(self.pending)
             self.pending, self.pending_size = [], 0
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple
 
 import msgspec
 
+from carob.files.scratch import ScratchFolder
 from carob.files.spool import PickleCodec, Spool, SpooledSequence
 from carob.schema import Json, Trace
 from carob.traces.mapping.sessions import merge_sessions
@@ -40,7 +39,7 @@ class Shard(NamedTuple):
 class TraceSet:
     """The sessions of an input. Closing it removes the traces that were spilled to disk."""
 
-    def __init__(self, sessions: Sequence[SessionSlots], folder: Path) -> None:
+    def __init__(self, sessions: Sequence[SessionSlots], folder: ScratchFolder) -> None:
         self.sessions = sessions
         self.folder = folder
 
@@ -62,7 +61,7 @@ class TraceSet:
 
     def close(self) -> None:
         """Remove the spilled traces."""
-        shutil.rmtree(self.folder, ignore_errors=True)
+        self.folder.remove()
 
     def __enter__(self) -> TraceSet:
         return self

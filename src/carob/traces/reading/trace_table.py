@@ -7,13 +7,13 @@ them are put in order.
 
 from __future__ import annotations
 
-import pickle
-from collections.abc import Iterable, Iterator, MutableMapping
+from collections.abc import Callable, Iterable, Iterator, MutableMapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
+from carob.files.spool import PickleCodec
 from carob.traces.reading.spill import SpilledTrace, TraceSlot
 from carob.traces.reading.stream import FileRange
 
@@ -24,6 +24,7 @@ IN_MEMORY = 20_000
 """Traces in the dict."""
 _SCANS = 20
 """Lookups without an index. Building one pays off only if traces come in pieces."""
+_PICKLE = PickleCodec[tuple[Any, ...]]()
 _BITS = 27
 _MASK = (1 << _BITS) - 1
 _LATEST = 1 << 127
@@ -68,8 +69,8 @@ class CollectedTrace(msgspec.Struct, gc=False):
 class TraceTable(MutableMapping[str, CollectedTrace]):
     """A dict of traces that moves to a file as it grows."""
 
-    def __init__(self, path: Path, in_memory: int | None = None) -> None:
-        self._path = path
+    def __init__(self, locate: Callable[[], Path], in_memory: int | None = None) -> None:
+        self._locate = locate
         self._in_memory = IN_MEMORY if in_memory is None else in_memory
         self._recent: dict[str, CollectedTrace] = {}
         self._rows: _Rows | None = None
@@ -126,14 +127,14 @@ class TraceTable(MutableMapping[str, CollectedTrace]):
             self._in_memory += len(self._recent) - len(movable)
             if not movable:
                 return
-            self._rows = _Rows(self._path)
+            self._rows = _Rows(self._locate())
         self._rows.append(movable)
         for trace in movable:
             del self._recent[trace.id]
 
     def sessions(self, more: Iterable[CollectedTrace]) -> Iterator[tuple[str, list[TraceSlot]]]:
         """Sessions by start, then by id, with the slots of their traces in order."""
-        rows = self._rows or _Rows(self._path)
+        rows = self._rows or _Rows(self._locate())
         rows.append([*self._recent.values(), *more])
         yield from rows.sessions()
         rows.close()
@@ -170,7 +171,7 @@ class _Rows:
         for bit in _hash_bits(trace.id):
             self._known[bit >> 3] |= 1 << (bit & 7)
         start = max(-_LATEST, min(trace.start, _LATEST - 1)) + _LATEST
-        data = pickle.dumps(msgspec.structs.astuple(trace))
+        data = _PICKLE.encode(msgspec.structs.astuple(trace))
         facts = (trace.slot is not None, trace.blank, trace.is_empty)
         return trace.id, trace.session, start.to_bytes(16, "big"), trace.digest, *facts, data
 
@@ -210,7 +211,7 @@ class _Rows:
                 if last is not None:
                     yield last[1:], slots
                 last, slots = session, []
-            slots.append(pickle.loads(data)[1])  # noqa: S301 - written by this process
+            slots.append(_PICKLE.decode(data)[1])
         if last is not None:
             yield last[1:], slots
 
@@ -222,7 +223,7 @@ class _Rows:
 
 
 def _trace(row: tuple[bytes]) -> CollectedTrace:
-    return CollectedTrace(*pickle.loads(row[0]))  # noqa: S301 - written by this process
+    return CollectedTrace(*_PICKLE.decode(row[0]))
 
 
 def _hash_bits(key: str) -> tuple[int, int, int]:
