@@ -114,3 +114,49 @@ def test_error_names_the_line(broken: bytes, message: str, hint: str):
     assert str(caught.value).startswith("scores.jsonl line 2: ")
     assert message in str(caught.value)
     assert hint in (caught.value.hint or "")
+
+
+def test_scores_of_a_line_are_converted_and_judged_one_by_one():
+    own = Profile(
+        name="own",
+        scale=(0, 1),
+        composite=0.5,
+        metrics={
+            "tact": MetricRequirement(threshold=0.5, weight=1),
+            "wit": MetricRequirement(threshold=0.5, weight=1),
+            "calm": MetricRequirement(threshold=0.5, weight=1),
+        },
+    )
+    (result,) = judge_lines(
+        [line(None, case="c-7", tact=0.5, wit=0, calm=None)], source="x", profile=own
+    )
+    assert result.case == "c-7"
+    assert [(score.metric, score.status, score.value, score.reason) for score in result.scores] == [
+        ("tact", "passed", 0.5, ""),
+        ("wit", "failed", 0.0, ""),
+        ("calm", "unscored", None, "the score is missing"),
+    ]
+    assert {score.threshold for score in result.scores} == {0.5}
+
+
+def test_scores_are_converted_unless_the_caller_asks_for_raw_ones():
+    (result,) = judge_lines([line(PerceivedIntelligenceExplain=10)], source="x")
+    assert composite(result) == 5
+    assert [score.value for score in result.scores] == [5]
+    (raw,) = applied(line(PerceivedIntelligenceExplain=10), raw=True)
+    assert [score.value for score in raw.scores] == [10]
+
+
+@pytest.mark.parametrize("value", [1, 5])
+def test_both_ends_of_a_scale_are_on_it(value: float):
+    (result,) = applied(line(Relevance=value))
+    assert [score.value for score in result.scores] == [value]
+
+
+def test_hints_name_the_option_that_helps():
+    with pytest.raises(FormatError) as scale:
+        applied(line(Relevance=9))
+    assert scale.value.hint == "use null for a missing score, or --raw-scales to skip conversion"
+    with pytest.raises(FormatError) as profile:
+        applied(line(None, Relevance=4))
+    assert profile.value.hint == "name one in the line or with `--profile`"
