@@ -53,3 +53,14 @@ def test_truncated_or_repeated_list_of_a_large_file_is_an_error(tmp_path: Path, 
     path.write_text(text.replace('  "unmatched"', '  "cases": [],\n  "unmatched"'))
     with pytest.raises(InputError):
         read_run_file(path)
+
+
+@pytest.mark.parametrize("field", [b'"\xe7": 1', b'"x": "\xe7"'])
+def test_bytes_that_are_not_utf8_in_an_unknown_field_are_an_error(
+    tmp_path: Path, make_run: MakeRun, field: bytes
+):
+    path, text = tmp_path / "run.json", format_json(make_run(1.0)).encode()
+    for place in (b'  "cases"', b'      "case"'):
+        path.write_bytes(text.replace(place, b"  " + field + b",\n" + place, 1))
+        with pytest.raises(InputError, match="not a run"):
+            read_run_file(path)

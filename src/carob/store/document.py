@@ -81,9 +81,13 @@ def parse_document(data: bytes, where: str) -> RunDocument:
     # The parts stay raw, because the run id is derived from their exact bytes: decoding and
     # encoding them again could write 1 as 1.0, or drop unknown keys.
     try:
+        if not data.isascii():  # the decoder does not look into values of fields that it skips
+            data.decode()
         fields = _fields.decode(msgspec.json.format(data, indent=-1))
     except RecursionError as error:
         raise InputError("nested too deeply", where=where) from error
+    except _DECODE_ERRORS as error:
+        raise InputError(f"not a run: {error}", where=where, hint=_HINT) from error
     bodies = [bytes(body) for body in _raws.decode(fields["cases"])]
     document = RunDocument(run, _join_fields(fields, b"[]"), bodies)
     check_run_id(document, where)

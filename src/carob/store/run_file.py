@@ -49,18 +49,22 @@ def split_run_file(path: Path) -> DocumentParts | None:
                 if line == _START and not found:
                     found = True
                     for item in _read_items(file):
-                        spool.append(msgspec.json.format(item, indent=-1))
+                        spool.append(_compact(item))
                     head.append(b'  "cases": [],\n')
                 elif line.startswith(_KEY):
                     return None  # twice, or not a list over several lines
                 else:
                     head.append(line)
         text = b"".join(head).replace(b'"cases": [],\n}', b'"cases": []\n}')
-        return (
-            DocumentParts(msgspec.json.format(text, indent=-1), spool.finish()) if found else None
-        )
-    except (msgspec.MsgspecError, _ForeignRunFileError, RecursionError):
+        return DocumentParts(_compact(text), spool.finish()) if found else None
+    except (msgspec.MsgspecError, UnicodeDecodeError, _ForeignRunFileError, RecursionError):
         return None
+
+
+def _compact(text: bytes) -> bytes:
+    if not text.isascii():
+        text.decode()  # else nobody looks into fields that Carob does not know
+    return msgspec.json.format(text, indent=-1)
 
 
 class _ForeignRunFileError(Exception):
