@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from carob.api.settings import NO_CONFIG, load_trusted
 from carob.api.upkeep import Upkeep, apply_retention
 from carob.config import Config
 from carob.config.config import OnlineRule, ServeSettings
-from carob.errors import FormatError, UsageError
+from carob.errors import FormatError, InputError, UsageError
 from carob.schema import JudgeSettings
 from carob.store.inbox import open_inbox
 from carob.store.retention import keep_sessions
@@ -52,12 +53,16 @@ class Online:
         self.runner.check()
 
     def complete(self) -> int:
+        """Score all sessions, and save the results."""
+        number = self.score()
+        self.runner.save_days(at_once=True)
+        return number
+
+    def score(self) -> int:
         """Score all sessions, as if they had been idle for an hour."""
         with open_inbox(self.store) as database, database.writing():
             database.execute("UPDATE sessions SET updated = updated - 3600000000")
-        number = self.runner.score_complete()
-        self.runner.save_days(at_once=True)
-        return number
+        return self.runner.score_complete()
 
 
 def test_sessions_of_a_day_become_one_run(store: str, tmp_path: Path):
@@ -187,6 +192,48 @@ def test_rules_are_read_and_money_needs_trust(tmp_path: Path, monkeypatch: pytes
     upkeep = Upkeep(str(tmp_path / "carob.db"), GoldenFolder())
     problems = {rule.name: rule.problem for rule in upkeep.rules}
     assert problems == {"quality": None, "judged": "rule judged: judges need a budget"}
+
+
+def test_rule_that_failed_is_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """A database that was away for a moment must not end the evaluation until the next start."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "carob.toml").write_text('[online.safe]\nmetrics = ["pii_leak"]\n')
+    failures = [InputError("cannot connect"), InputError("cannot connect")]
+    scored: list[bool] = []
+
+    def score(_runner: RuleRunner) -> int:
+        if failures:
+            raise failures.pop()
+        scored.append(True)
+        return 0
+
+    monkeypatch.setattr(RuleRunner, "score_complete", score)
+    monkeypatch.setattr("carob.api.upkeep._PAUSE_SECONDS", 0.01)
+    monkeypatch.setattr("carob.api.upkeep._RETRY_SECONDS", 0.02)
+    alerts: list[object] = []
+    upkeep = Upkeep("s.db", GoldenFolder(), publish=lambda _kind, data: alerts.append(data))
+    upkeep.start()
+    end = time.monotonic() + 20
+    while not scored and time.monotonic() < end:
+        time.sleep(0.01)
+    upkeep.close()
+    assert [rule.problem for rule in upkeep.rules] == [None]
+    assert [alert.message for alert in alerts if isinstance(alert, Alert)] == [
+        "the rule does not work: cannot connect"
+    ]
+
+
+def test_results_that_were_not_saved_before_a_crash_are_saved(store: str, tmp_path: Path):
+    crashed = Online(store, tmp_path)
+    send(store, chat(1, "Is it open?", "Until six."))
+    assert crashed.score() == 1
+    successor = Online(store, tmp_path)
+    for _ in range(2):
+        successor.runner.resume()
+        successor.runner.save_days(at_once=True)
+    (entry,) = list_runs(store=store).runs
+    Online(store, tmp_path).runner.resume()
+    assert list_runs(store=store).runs == (entry,)
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,7 @@ from carob.store.inbox import (
     indexed_payload,
     next_payloads,
     open_inbox,
+    sessions_since,
     write_index,
 )
 from carob.traces.otlp_request import (
@@ -45,6 +46,7 @@ MAX_WAITING = 64 << 20
 _MAX_BATCH = 8 << 20
 """Bytes that one transaction writes."""
 _IDLE_SECONDS = 0.5
+_NOTICED_AT_ONCE = 1000
 _SESSION_NAMES = ("carob.session.name", "agentevals.session_name")
 _CONVERSATIONS = ("gen_ai.conversation.id",)
 _SESSIONS = ("session.id", "langfuse.session.id")
@@ -82,6 +84,10 @@ class Ingest:
         self._ready = threading.Condition()
         self._written = threading.Event()
         self._stopping = False
+        self._indexed: int | None = None
+        """The last payload in the index, as far as this server knows."""
+        self._noticed = _now()
+        """The newest time in the index of a session that another server has indexed."""
         self.problem: str | None = None
         """Why the last write failed, if it did."""
         with open_inbox(store):  # a store that cannot be opened is reported at once
@@ -206,16 +212,30 @@ class Ingest:
 
     def _index_next(self, database: Database) -> bool:
         """Index some payloads, else wait. Returns whether there were any."""
-        payloads = next_payloads(database, indexed_payload(database))
+        after = indexed_payload(database)
+        if after != self._indexed:
+            self._notice_others(database, after)
+        payloads = next_payloads(database, after)
         if payloads:
-            updates = _trace_updates(payloads)
-            self._changed(write_index(database, updates, payloads[-1].number, _now()))
+            updates, last = _trace_updates(payloads), payloads[-1].number
+            changed = write_index(database, updates, after, last, _now())
+            if changed is not None:
+                self._indexed = last
+                self._changed(changed)
             return True
         if self._stopping:
             return False
         self._written.wait(_IDLE_SECONDS)
         self._written.clear()
         return False
+
+    def _notice_others(self, database: Database, indexed: int) -> None:
+        """Say which sessions another server on the same store has indexed."""
+        is_start = self._indexed is None
+        while (found := sessions_since(database, self._noticed, _NOTICED_AT_ONCE)) and not is_start:
+            self._noticed = found[-1][1]
+            self._changed([session for session, _ in found])
+        self._indexed = indexed
 
 
 def _fail(batch: Iterable[_Waiting], error: CarobError) -> None:

@@ -39,7 +39,7 @@ from carob.store.evaluated import (
     rule_start,
     undecided_sessions,
 )
-from carob.store.history import executions_with
+from carob.store.history import count_cases, executions_with
 from carob.store.inbox import find_session, open_inbox
 from carob.store.prune import remove_executions
 
@@ -96,6 +96,7 @@ class RuleRunner:
         self._alerted: set[tuple[str, str]] = set()
         self._unsaved: set[str] = set()
         self._next_save = 0.0
+        self._is_resumed = False
 
     def check(self) -> None:
         """Raise an error for a rule that cannot work: unknown metrics or datasets, and judges
@@ -126,6 +127,23 @@ class RuleRunner:
         if scored:
             self._unsaved.add(day)
         return len(rows)
+
+    def resume(self) -> None:
+        """Find results of this day that a server recorded and could not save as a run."""
+        if self._is_resumed:
+            return
+        day = today()
+        with open_inbox(self._store) as inbox:
+            scored = sum(1 for _ in results_of_day(inbox, self._key, day))
+        with open_store(self._store, create=True) as database:
+            executions = executions_with(database, self._labels(day))
+            saved = count_cases(database, executions)
+        if scored and scored != saved:
+            self._unsaved.add(day)
+        self._is_resumed = True
+
+    def _labels(self, day: str) -> dict[str, str]:
+        return {"online": self.rule.name, "day": day}
 
     def save_days(self, *, at_once: bool = False) -> None:
         """Save the runs of days with new results, unless that was done a moment ago."""
@@ -229,7 +247,7 @@ class RuleRunner:
     def _save_day(self, day: str) -> None:
         """Save the results of a day. If the golden data changed in between, the day has a run for
         each state of it."""
-        labels = {"online": self.rule.name, "day": day}
+        labels = self._labels(day)
         with open_store(self._store, create=True) as database:
             superseded = executions_with(database, labels)
         with open_inbox(self._store) as inbox:

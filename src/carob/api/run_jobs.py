@@ -16,6 +16,7 @@ from carob import plugins
 from carob.api.drafts import load_draft
 from carob.api.golden import GoldenFolder
 from carob.api.history import stored_run
+from carob.api.leases import Leases
 from carob.api.live_request import LiveRequest
 from carob.api.named_targets import named_target, without_targets
 from carob.api.rescore import stored_traces
@@ -81,7 +82,14 @@ class _Cancelled(KeyboardInterrupt):
 class RunJobs:
     """Runs in the making. Any thread may ask."""
 
-    def __init__(self, changed: Callable[[RunJob], None] = lambda _job: None) -> None:
+    def __init__(
+        self,
+        changed: Callable[[RunJob], None] = lambda _job: None,
+        *,
+        leases: Leases | None = None,
+    ) -> None:
+        self._leases = leases
+        """Of the requests with a key, so that servers on one store do not repeat each other."""
         self._jobs: dict[str, RunJob] = {}
         self._keys: dict[str, tuple[str, bytes]] = {}
         """The job and the body of each idempotency key."""
@@ -117,16 +125,34 @@ class RunJobs:
                 if known[1] != body:
                     raise RefusedError("the Idempotency-Key was used for another request")
                 return self._jobs[known[0]]
-            earlier = _run_of_key(sources.store, key) if key else None
-            if earlier:
-                return RunJob(f"job-{_digest(key or '')}", "done", "", 1, 1, 0.0, earlier, ())
             waiting = sum(not job.is_over for job in self._jobs.values())
             if waiting >= _MAX_WAITING:
                 raise RefusedError(f"{waiting} runs are waiting", hint="try again later")
             make = _prepare(sources, request, key, recorded)
+            earlier = self._claim(sources.store, key) if key else None
+            if earlier:
+                return RunJob(f"job-{_digest(key or '')}", "done", "", 1, 1, 0.0, earlier, ())
             job = self._add(request, key, body)
         self._pool.submit(self._make, job.id, make)
         return job
+
+    def _claim(self, store: str, key: str) -> str | None:
+        """Return the run that was made for a key, if there is one; else it is ours to make. Raises
+        `RefusedError` while another server makes it."""
+        id = f"job-{_digest(key)}"
+        if self._leases and not self._leases.take(id):
+            message = "another server makes the run of this Idempotency-Key"
+            hint = f"ask again later; GET /api/runs?label={_REQUEST}={_digest(key)} finds the run"
+            raise RefusedError(message, hint=hint)
+        # After the lease: the run may have been completed while we asked for it.
+        earlier = _run_of_key(store, key)
+        if earlier:
+            self._release(id)
+        return earlier
+
+    def _release(self, id: str) -> None:
+        if self._leases:
+            self._leases.release(id)
 
     def get(self, id: str) -> RunJob:
         """Return a job by its own id, or by the id of its run."""
@@ -178,6 +204,7 @@ class RunJobs:
                 problems.append(problem)
 
         if id in self._cancelled:
+            self._release(id)
             return
         self._set(id, state="running")
         try:
@@ -195,6 +222,8 @@ class RunJobs:
             self._set(
                 id, state="done", eta_s=0.0, problems=tuple(problems), run=run.id, cases=cases
             )
+        finally:
+            self._release(id)
 
     def _listeners(self, id: str, problem: ProblemListener) -> Listeners:
         start = shown = time.monotonic()

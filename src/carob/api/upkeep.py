@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 
 from carob.api.golden import GoldenFolder
+from carob.api.leases import Leases
 from carob.api.online import Alert, RuleRunner, forget_past, today
 from carob.api.settings import load_trusted
 from carob.config.config import ServeSettings as ServeSettings
@@ -17,6 +18,8 @@ from carob.store.inbox import open_inbox
 from carob.store.retention import remove_sessions, sessions_beyond
 
 _PAUSE_SECONDS = 1.0
+_RETRY_SECONDS = 30.0
+"""After which a rule that failed is tried again."""
 _RETENTION_SECONDS = 300.0
 _AT_ONCE = 200
 """Sessions that one transaction removes: receivers must not wait long for it."""
@@ -41,7 +44,9 @@ class Upkeep:
         folder: GoldenFolder,
         *,
         publish: Callable[[str, object], None] = ignore,
+        leases: Leases | None = None,
     ) -> None:
+        """Work on a store. `leases` say which of several servers on it works on a rule."""
         config = load_trusted(None)
         self.settings: ServeSettings = config.serve
         self._store, self._publish = store, publish
@@ -56,7 +61,9 @@ class Upkeep:
             )
             for rule in config.serve.rules
         ]
+        self._leases = leases
         self._problems: dict[str, str] = {}
+        self._retry_at: dict[str, float] = {}
         for runner in self._rules:
             self._attempt(runner, runner.check)
         self._stopping = threading.Event()
@@ -98,21 +105,32 @@ class Upkeep:
             self._attempt(runner, lambda runner=runner: runner.save_days(at_once=True))
 
     def _working_rules(self) -> Sequence[RuleRunner]:
-        return [runner for runner in self._rules if runner.rule.name not in self._problems]
+        now = time.monotonic()
+        return [runner for runner in self._rules if now >= self._retry_at.get(runner.rule.name, 0)]
 
     def _score(self, runner: RuleRunner) -> None:
+        if runner.rule.name in self._problems:
+            runner.check()
+        if self._leases and not self._leases.take(f"rule {runner.rule.name}"):
+            return
+        runner.resume()
         while runner.score_complete() and not self._stopping.is_set():
             pass
         runner.save_days()
 
     def _attempt(self, runner: RuleRunner, step: Callable[[], object]) -> None:
-        """Carry out a step of a rule. One that cannot work is left alone until the next start, and
-        its sessions stay undecided."""
+        """Carry out a step of a rule. After a failure it is left alone for a while: a database
+        comes back, a dataset is added. Its sessions stay undecided."""
+        name = runner.rule.name
         try:
             step()
         except CarobError as error:
-            self._problems[runner.rule.name] = str(error)
-            self._alert(Alert(runner.rule.name, today(), f"the rule does not work: {error}"))
+            known, self._problems[name] = self._problems.get(name), str(error)
+            self._retry_at[name] = time.monotonic() + _RETRY_SECONDS
+            if known != str(error):
+                self._alert(Alert(name, today(), f"the rule does not work: {error}"))
+        else:
+            self._problems.pop(name, None)
 
     def _remove_old(self) -> None:
         try:

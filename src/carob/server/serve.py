@@ -16,6 +16,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from carob.api.golden import GoldenFolder
 from carob.api.ingest import Ingest
+from carob.api.leases import Leases
 from carob.api.run_jobs import RunJobs
 from carob.api.store import prepare_store
 from carob.api.tokens import TokenCheck, list_tokens
@@ -79,9 +80,11 @@ def serve(
         receivers = otlp_routes(ingest)
         bound = {"pages": pages, "otlp": otlp}
         addresses = {name: f"http://{host_and_port(port)}" for name, port in bound.items()}
-        jobs = RunJobs(lambda job: events.publish("run", job))
+        leases = Leases(store)
+        stack.callback(leases.close)
+        jobs = RunJobs(lambda job: events.publish("run", job), leases=leases)
         stack.callback(jobs.close)
-        upkeep = Upkeep(store, GoldenFolder(), publish=events.publish)
+        upkeep = Upkeep(store, GoldenFolder(), publish=events.publish, leases=leases)
         stack.callback(upkeep.close)
         workspace = Workspace(
             store=store, addresses=addresses, jobs=jobs, publish=events.publish, upkeep=upkeep

@@ -6,7 +6,7 @@ runs costs as much as the first page of ten.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -67,6 +67,12 @@ def executions_with(database: Database, labels: Mapping[str, str]) -> list[int]:
     """The executions that have all of these labels, newest first."""
     query = HistoryQuery(facets=[("label", label_text(*label)) for label in labels.items()])
     return [row[0] for row in database.rows(*page_query(query, (_END, _END), _MOST_LABELLED))]
+
+
+def count_cases(database: Database, executions: Iterable[int]) -> int:
+    """The number of cases in some executions."""
+    sql = "SELECT total FROM executions WHERE number = ?"
+    return sum(row[0] for number in executions for row in database.rows(sql, (number,)))
 
 
 def _parse_start(text: str) -> tuple[int, int]:

@@ -155,12 +155,18 @@ def write_probe(database: Database, at: int) -> None:
 
 
 def write_index(
-    database: Database, updates: Mapping[str, TraceUpdate], payload: int, at: int
-) -> list[str]:
-    """Add what payloads up to this number say about traces, and return the changed sessions."""
+    database: Database, updates: Mapping[str, TraceUpdate], after: int, payload: int, at: int
+) -> list[str] | None:
+    """Add what the payloads after a number, up to another one, say about traces, and return the
+    changed sessions; `None` if another server was faster."""
     sessions: set[str] = set()
     # The index can be made again from the payloads, so that nobody has to wait for the disk.
     with database.writing(durable=False):
+        # Two servers that update one session at once would each count the spans of their own
+        # traces only; and what both have read may have been indexed and removed in between.
+        database.lock_table("sessions")
+        if indexed_payload(database) != after:
+            return None
         for trace, update in updates.items():
             sessions |= _update_trace(database, trace, update, at)
         for session in sorted(sessions):
@@ -230,6 +236,12 @@ def _update_session(database: Database, session: str) -> None:
         " trace = NULL, message = NULL, turns = NULL, tools = NULL",
         values,
     )
+
+
+def sessions_since(database: Database, updated: int, limit: int) -> list[tuple[str, int]]:
+    """The sessions that were indexed after a time, by any server, each with its time."""
+    sql = "SELECT id, updated FROM sessions WHERE updated > ? ORDER BY updated LIMIT ?"
+    return [(row[0], row[1]) for row in database.rows(sql, (updated, limit))]
 
 
 def list_sessions(

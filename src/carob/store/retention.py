@@ -20,6 +20,7 @@ def remove_sessions(database: Database, sessions: Iterable[str]) -> int:
     removed = 0
     with database.writing():
         database.lock()
+        database.lock_table("sessions")  # as the indexer does
         for session in sessions:
             removed += _remove_session(database, session)
         # The last payload in the index loses its content only. SQLite would give its number to the
