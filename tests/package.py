@@ -30,6 +30,7 @@ MODULES = {
     "mcp": "mcp.server",
     "metrics": "genai_prices, re2, jsonschema",
     "otlp": "opentelemetry.proto",
+    "parquet": "arro3.io",
     "pii": "detect_secrets, phonenumbers, stdnum",
     "postgres": "psycopg",
     "safety": "glin_profanity",

@@ -365,3 +365,42 @@ def test_mapping_of_the_named_config_applies_to_the_golden_data():
     assert json.loads(result.stdout)["dataset"]["format"].startswith("rows:input=frage")
     sarif = run("-m", "rouge_l", "-c", "other.toml", "--format", "sarif", golden="faq.csv")
     assert "faq.csv" in sarif.stdout
+
+
+MAPPED = "input=frage,expected=soll,user=anfrage,response=antwort"
+
+
+def call(*args: str) -> Result:
+    return CliRunner().invoke(carob, [*args])
+
+
+@pytest.fixture
+def mapped() -> None:
+    Path("g.csv").write_text("frage;soll\nWann öffnen Sie?;Um 9:00 Uhr.\n", encoding="cp1252")
+    Path("log.csv").write_text("anfrage;antwort\nWann öffnen Sie?;Um 9:00 Uhr.\n", "utf-8")
+
+
+@pytest.mark.usefixtures("mapped")
+def test_one_mapping_names_the_fields_of_golden_rows_and_of_logs():
+    result = call("run", "log.csv", "--golden", "g.csv", "--map", MAPPED, "-m", "exact_match")
+    assert result.exit_code == 0, result.output
+    assert "1 passed" in result.output
+
+
+@pytest.mark.usefixtures("mapped")
+def test_mapping_in_the_config_is_for_logs_as_well():
+    pairs = [pair.partition("=") for pair in MAPPED.split(",")]
+    lines = [f'{field} = "{name}"' for field, _, name in pairs]
+    Path("carob.toml").write_text("\n".join(["[map]", *lines]))
+    result = call("run", "log.csv", "--golden", "g.csv", "-m", "exact_match")
+    assert result.exit_code == 0, result.output
+    assert call("traces", "log.csv").exit_code == 0
+    assert call("capture", "log.csv", "new.json", "--to", "adk").exit_code == 0
+    assert call("validate", "g.csv").exit_code == 0
+
+
+@pytest.mark.usefixtures("mapped")
+def test_unknown_field_of_a_mapping_is_an_error_before_anything_runs():
+    result = call("run", "log.csv", "--golden", "g.csv", "--map", "frage=input")
+    assert isinstance(result.exception, UsageError)
+    assert str(result.exception) == "expected FIELD=NAME in a mapping, got 'frage=input'"

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from carob.datasets import decode, lines
+from carob.datasets import decode
 from carob.datasets import source as module
 from carob.datasets.source import open_source
 from carob.errors import InputError
+from carob.files import lines
 
 
 def write_bytes(path: Path, data: bytes) -> Path:

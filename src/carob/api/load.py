@@ -18,6 +18,13 @@ from carob.datasets.sidecar import SIDECAR_SUFFIX
 from carob.errors import CarobError, InputError, RefusedError, UnknownFormatError, UsageError
 from carob.files.folders import files_in
 from carob.schema import Dataset, Problem
+from carob.schema.field_map import (
+    GOLDEN_FIELDS,
+    check_field_map,
+    format_field_map,
+    parse_field_map,
+    select_fields,
+)
 from carob.schema.problem import ProblemListener, ProgressListener, ignore
 
 if TYPE_CHECKING:
@@ -42,19 +49,26 @@ def as_list(value: T | Iterable[T]) -> list[T]:
 def golden_formats(config: Path | None = None) -> Sequence[Format]:
     """Return every golden format, with the mapping of plain rows in the config, by default the
     `carob.toml` of the working directory."""
+    mapping = configured_mapping(config)
+    if not select_fields(mapping, GOLDEN_FIELDS):
+        return plugins.formats()
+    from carob.datasets.formats.rows import map_rows  # late: few projects have a mapping
+
+    return map_rows(plugins.formats(), mapping)
+
+
+def configured_mapping(config: Path | None = None) -> Mapping[str, str]:
+    """Return the `[map]` table of a config, by default the `carob.toml` of the working
+    directory."""
     path = config or Path("carob.toml")
     if not path.is_file():
-        return plugins.formats()
+        return {}
     mapping = _MAPPINGS.get(_version(path))
     if mapping is None:
         from carob.config import load_config  # late: most folders have no config
 
         mapping = keep_mapping(path, load_config(path))
-    if not mapping:
-        return plugins.formats()
-    from carob.datasets.formats.rows import map_rows  # late: few projects have a mapping
-
-    return map_rows(plugins.formats(), mapping)
+    return check_field_map(mapping)
 
 
 _MAPPINGS: dict[tuple[str, int], Mapping[str, str]] = {}
@@ -159,11 +173,15 @@ def check_one_dataset(path: PathName) -> None:
         raise UsageError(message, where=str(path), hint=hint)
 
 
-def load_golden(golden: PathName | Dataset, *, config: Path | None = None) -> Dataset:
+def load_golden(
+    golden: PathName | Dataset, *, config: Path | None = None, mapping: str | None = None
+) -> Dataset:
     """Return golden data to score against, from a file, with the mapping of a config for plain
-    rows, or from memory. The cases of a large file stay on disk."""
+    rows or one of its own, or from memory. The cases of a large file stay on disk."""
     is_loaded = isinstance(golden, Dataset)
-    dataset = golden if is_loaded else _load(golden, None, spooled=True, config=config)
+    named = select_fields(parse_field_map(mapping), GOLDEN_FIELDS) if mapping else {}
+    form = f"rows:{format_field_map(named)}" if named else None
+    dataset = golden if is_loaded else _load(golden, form, spooled=True, config=config)
     check_unique_ids(dataset)
     return dataset
 

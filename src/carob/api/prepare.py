@@ -81,7 +81,9 @@ def select_run_cases(request: RunRequest, config: Config) -> SelectedCases | Non
     )
     golden = config.golden if request.golden is None else request.golden
     if golden is not None:
-        return load_selected(golden, selection, request.by, config=config.path)
+        return load_selected(
+            golden, selection, request.by, config=config.path, mapping=request.mapping
+        )
     if selection or request.by:
         message = "cannot select or break down cases without golden data"
         raise UsageError(message, hint="pass --golden")

@@ -50,6 +50,8 @@ class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
     """Properties to break results down by: `agent`, `tag`, or any key of the metadata."""
     contracts: Path | None = None
     judge: str | JudgeSettings | JudgeFlags | None = None
+    mapping: str | None = None
+    """Names of the fields in golden rows and logs, such as `user=query,expected=antwort`."""
     config: Path | Config | None = None
     """Without one, the `carob.toml` of the working directory is used."""
     allow_code: bool = False

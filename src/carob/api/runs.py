@@ -31,7 +31,7 @@ from carob.api.prepare import (
 from carob.api.run_request import Listeners, RunRequest
 from carob.api.selection import SelectedCases
 from carob.api.settings import NO_CONFIG, as_texts
-from carob.api.sources import trace_batches, worker_count
+from carob.api.sources import log_finders, trace_batches, worker_count
 from carob.api.store import git_labels, save_run, store_url
 from carob.api.unfinished import StoredBatches, run_key
 from carob.config import Config, MetricChoice
@@ -56,6 +56,7 @@ from carob.schema import (
     RunTarget,
     Trace,
 )
+from carob.schema.field_map import ALL_FIELDS
 from carob.schema.problem import ProblemListener, ProgressListener, ignore
 from carob.store.unfinished import RunKey
 
@@ -121,6 +122,7 @@ def run(
     max_turns: int | None = None,
     judge: str | JudgeSettings | None = None,
     answers: str | None = None,
+    mapping: str | None = None,
     progress: ProgressListener = ignore,
     reading: ProgressListener = ignore,
     attempts: Callable[[LiveEvent], None] = ignore,
@@ -135,8 +137,9 @@ def run(
     Without `metrics`, those that the golden data asks for are used. `tags`, `where`, `cases` and
     `limit` select cases, `by` breaks the summary down, all as the options of `carob run`.
     No config is read and nothing is saved. Judges ask the model `judge`; their answers are cached
-    in the store `answers`. `reading` receives the bytes of traces read, `progress` how much is
-    scored, `report` each problem with the traces.
+    in the store `answers`. `mapping` names the fields of plain golden rows and of logs, such as
+    `input=frage,expected=antwort,user=query`. `reading` receives the bytes of traces read,
+    `progress` how much is scored, `report` each problem with the traces.
     """
     request = RunRequest(
         traces=as_list(traces),
@@ -150,6 +153,7 @@ def run(
         cases=as_list(cases),
         limit=limit,
         by=as_list(by),
+        mapping=mapping,
         config=msgspec.structs.replace(NO_CONFIG, profiles=tuple(profiles)),
         cross=cross,
         jobs=jobs,
@@ -196,7 +200,9 @@ def estimate(request: RunRequest, listeners: Listeners | None = None) -> CostEst
     from_data = chosen.names if chosen else ()
     plan = make_plan(config.metrics, part, Profiles(), judges, from_data)
     job = scoring_job(request, plan, cases)
-    with trace_batches(trace_paths(request, config), part, 1, listeners.problem) as batches:
+    finders = log_finders(request.mapping, config.path, fields=ALL_FIELDS)
+    paths = trace_paths(request, config)
+    with trace_batches(paths, part, 1, listeners.problem, finders=finders) as batches:
         return CostEstimate(estimate_usage(job, batches))
 
 
@@ -252,10 +258,11 @@ def _score(
         elif request.recorded:
             batches = [partial(tuple, request.recorded)]
         else:
-            opened = trace_batches(paths, part, jobs, listeners.problem, listeners.reading)
+            finders = log_finders(request.mapping, config.path, fields=ALL_FIELDS)
+            opened = trace_batches(paths, part, jobs, listeners.problem, listeners.reading, finders)
             batches = stack.enter_context(opened)
         recorded = live.traces.digest if live else request.recorded
-        key = run_key(paths, cases, job, len(batches), recorded)
+        key = run_key(paths, cases, job, len(batches), recorded, request.mapping)
         unfinished = StoredBatches(key, store)
         checkpoint = Checkpoint(unfinished, resume=request.resume)
         keep = store and (request.keep_traces or live)

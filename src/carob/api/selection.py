@@ -63,10 +63,11 @@ def load_selected(
     by: Sequence[str] = (),
     *,
     config: Path | None = None,
+    mapping: str | None = None,
 ) -> SelectedCases:
     """Load golden data and select cases. Raises `UsageError` if no case is left, and for a property
     in `by` that no case has."""
-    part = whole = load_golden(golden, config=config)
+    part = whole = load_golden(golden, config=config, mapping=mapping)
     if selection:
         from carob.datasets.select import select_cases  # late: most runs score all cases
 

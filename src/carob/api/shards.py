@@ -19,7 +19,7 @@ from carob import __version__
 from carob.api.assemble import assemble_run, dataset_info
 from carob.api.prepare import PreparedRun, prepare_run, scoring_job, trace_paths
 from carob.api.run_request import Listeners, RunRequest
-from carob.api.sources import trace_batches
+from carob.api.sources import log_finders, trace_batches
 from carob.api.store import git_labels
 from carob.errors import UsageError
 from carob.files.atomic import FileContent
@@ -27,10 +27,12 @@ from carob.runner.judging import JudgeScorer
 from carob.runner.merge import combine_batches, merge_batches
 from carob.schema import Run
 from carob.schema.digest import dataset_digest
+from carob.schema.field_map import ALL_FIELDS
 from carob.store import open_store
 from carob.store.document import split_run
 from carob.store.runs import complete_run
 from carob.store.unfinished import RunKey, commit_shard, load_shards, shard_numbers, start_run
+from carob.traces.containers.registry import using_containers
 from carob.traces.read import group_files
 
 
@@ -53,8 +55,11 @@ class ShardedRun:
         if store is None or not paths:
             raise UsageError("only a run of trace files that is saved in a store has shards")
         self._store = store
+        path = self._prepared.config.path
+        self._finders = log_finders(request.mapping, path, fields=ALL_FIELDS)
         self._job = scoring_job(request, self._prepared.plan, cases)
-        self.shards = _divide(paths, self._prepared)
+        with using_containers(self._finders):
+            self.shards = _divide(paths, self._prepared)
         """The shards, in the same order in every process."""
         key = _digest(shard.digest.encode() for shard in self.shards)
         self._key = RunKey(key, cases.whole.name if cases else None, len(self.shards))
@@ -75,7 +80,8 @@ class ShardedRun:
         """Score a shard and commit its results. Returns whether they are new."""
         part = self._prepared.cases.part if self._prepared.cases else None
         files = self.shards[number].files
-        with trace_batches(files, part, 1, self._listeners.problem) as batches:
+        report = self._listeners.problem
+        with trace_batches(files, part, 1, report, finders=self._finders) as batches:
             if self._prepared.plan.waits:
                 with JudgeScorer(self._job) as scorer:
                     result = combine_batches(map(scorer.score, batches))

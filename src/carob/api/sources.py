@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from carob.api.load import PathName, golden_formats
+from carob.api.load import PathName, configured_mapping, golden_formats
 from carob.datasets.formats import Format
 from carob.datasets.read import describe_input, open_golden
 from carob.errors import CarobError, InputError, UsageError
@@ -18,7 +18,9 @@ from carob.runner.job import Batch
 from carob.runner.pairing import Pair
 from carob.runner.workers import cpu_count
 from carob.schema import Case, Dataset, Trace
+from carob.schema.field_map import LOG_FIELDS, parse_field_map, select_fields
 from carob.schema.problem import ProblemListener, ProgressListener, ignore
+from carob.traces.containers.registry import ContainerFinder, using_containers
 from carob.traces.read import open_traces, read_shard
 from carob.traces.reading.trace_set import Shard
 
@@ -63,6 +65,20 @@ def worker_count(paths: Sequence[Path]) -> int:
     return 1 if small else cpu_count()
 
 
+def log_finders(
+    mapping: str | None, config: Path | None = None, *, fields: Sequence[str] = LOG_FIELDS
+) -> tuple[ContainerFinder, ...]:
+    """Return what finds logs under the names of the `[map]` table of a config, and of a mapping,
+    which may name these fields."""
+    stated = parse_field_map(mapping, fields) if mapping else {}
+    names = select_fields({**configured_mapping(config), **stated}, LOG_FIELDS)
+    if not names:
+        return ()
+    from carob.traces.containers.log import map_logs  # late: few logs have names of their own
+
+    return (map_logs(names),)
+
+
 @contextmanager
 def trace_batches(
     paths: Sequence[Path],
@@ -70,22 +86,26 @@ def trace_batches(
     jobs: int,
     report: ProblemListener,
     reading: ProgressListener = ignore,
+    finders: Sequence[ContainerFinder] = (),
 ) -> Generator[list[Batch]]:
     """Split the traces of files, or those that the golden data carries, into batches. Batches of
     files can be read, by any process, until the block ends."""
     if not paths:
         yield _row_batches(dataset)
         return
-    with expecting_traces(paths):
+    with using_containers(finders), expecting_traces(paths):
         traces = open_traces(paths, jobs=jobs, report=report, progress=reading)
     with traces:
-        yield [partial(_read, shard) for shard in traces.shards()]
+        yield [partial(_read, shard, finders) for shard in traces.shards()]
 
 
-def _read(shard: Shard) -> Iterator[Trace]:
+def _read(shard: Shard, finders: Sequence[ContainerFinder]) -> Iterator[Trace]:
     """Read a shard. A function of this module, because a worker process that unpickles it imports
     the module and with it the plugins, which know containers and conventions of other packages."""
-    return read_shard(shard)
+    if not finders:
+        return read_shard(shard)
+    with using_containers(finders):  # read at once: the containers are those of this block
+        return iter([*read_shard(shard)])
 
 
 def _row_batches(dataset: Dataset | None) -> list[Batch]:

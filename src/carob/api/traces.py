@@ -17,7 +17,7 @@ from carob.api.append import (
 )
 from carob.api.datasets import save_with_losses
 from carob.api.load import PathName, as_list, format_name, load
-from carob.api.sources import expecting_traces, golden_format, trace_files
+from carob.api.sources import expecting_traces, golden_format, log_finders, trace_files
 from carob.datasets.masking import Masks, mask_case
 from carob.errors import FormatError, InputError, UsageError
 from carob.files.lock import lock_folder
@@ -30,19 +30,23 @@ from carob.schema.codec import CompactCodec
 from carob.schema.problem import ProblemListener, ProgressListener, ignore
 from carob.traces import read
 from carob.traces.capture import Capture, Status, TraceFilter
-from carob.traces.containers.log import map_logs
-from carob.traces.containers.registry import ContainerFinder, using_containers
+from carob.traces.containers.registry import using_containers
 from carob.traces.sufficiency import check_sufficiency
 
 _ENTRIES = CompactCodec(TraceEntry)
 
 
 def read_traces(
-    *paths: PathName, report: ProblemListener = ignore, spans: bool = False
+    *paths: PathName,
+    report: ProblemListener = ignore,
+    spans: bool = False,
+    mapping: str | None = None,
 ) -> Iterator[Trace]:
     """Read traces of any container and convention. Several files are one input: the spans of a
-    trace may be in all of them. With `spans` each trace keeps the spans it was read from."""
-    return read.read_traces(trace_files(paths), report=report, keep_spans=spans)
+    trace may be in all of them. With `spans` each trace keeps the spans it was read from. `mapping`
+    names the fields of logs, such as `user=query,response=answer`."""
+    with using_containers(log_finders(mapping)):
+        yield from read.read_traces(trace_files(paths), report=report, keep_spans=spans)
 
 
 def list_traces(
@@ -54,7 +58,7 @@ def list_traces(
     """List what traces contain and which metrics they support. `mapping` names the fields of logs
     in rows, such as `user=query,response=answer,calls=steps[].tool`."""
     files = trace_files(as_list(paths))
-    with using_containers(_mapped(mapping)), expecting_traces(files):
+    with using_containers(log_finders(mapping)), expecting_traces(files):
         return _list_traces(files, progress)
 
 
@@ -71,10 +75,6 @@ def _list_traces(paths: Sequence[Path], progress: ProgressListener) -> TraceList
             known = hints.get(reason, ())
             hints[reason] = known if hint in known else (*known, hint)
     return TraceListing(traces=entries.finish(), hints=hints, problems=tuple(problems))
-
-
-def _mapped(mapping: str | None) -> list[ContainerFinder]:
-    return [] if mapping is None else [map_logs(mapping)]
 
 
 def metric_needs() -> Mapping[str, tuple[Need, ...]]:
@@ -129,7 +129,7 @@ def capture(
             jobs=cpu_count(),
             progress=progress,
         )
-        with using_containers(_mapped(mapping)):
+        with using_containers(log_finders(mapping)):
             capture.add(traces)
     cases = capture.finish()
     if not cases:

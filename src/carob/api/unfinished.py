@@ -69,12 +69,14 @@ def run_key(
     job: ScoringJob,
     batches: int,
     recorded: Sequence[Trace] | str,
+    mapping: str | None = None,
 ) -> RunKey:
     """Return a key that only a run with the same inputs gets."""
     inputs = {
         "carob": __version__,  # another version may divide the traces differently
         "files": [FileState.of(path) for path in paths],
         "traces": recorded,
+        "mapping": mapping,
         "dataset": dataset_digest(cases.whole) if cases else None,
         "selection": cases.selection if cases else None,
         "metrics": job.plan.specs,

@@ -152,6 +152,19 @@ def from_format(function: F) -> F:
     return form(mapping(function))
 
 
+log_mapping_option = option(
+    "--map",
+    "mapping",
+    metavar="FIELD=NAME,…",
+    help="Names of the fields in a log of rows: user=query,response=answer,calls=steps[].tool.",
+)
+mapping_option = option(
+    "--map",
+    "mapping",
+    metavar="FIELD=NAME,…",
+    help="Names of the fields in plain golden rows and in logs: "
+    "input=frage,expected=antwort,user=query,response=answer.",
+)
 trust_option = option(
     "--trust-config",
     is_flag=True,

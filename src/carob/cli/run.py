@@ -19,6 +19,7 @@ from carob.cli.options import (
     config_option,
     golden_option,
     judge_options,
+    mapping_option,
     option,
     parse_pairs,
     report_options,
@@ -37,6 +38,7 @@ from carob.report.judge_cost import format_estimate
 )
 @click.argument("traces", nargs=-1, type=INPUT)
 @golden_option("Golden data, in any format.")
+@mapping_option
 @option(
     "-m",
     "--metric",
@@ -112,6 +114,7 @@ from carob.report.judge_cost import format_estimate
 def run(
     traces: tuple[Path, ...],
     golden: Path | None,
+    mapping: str | None,
     metrics: tuple[str, ...],
     thresholds: tuple[str, ...],
     params: tuple[str, ...],
@@ -180,6 +183,7 @@ def run(
             "max_calls": max_calls,
             "max_cost": max_cost,
         },
+        mapping=mapping,
         config=config,
         allow_code=True,
         trust_config=trust_config,

@@ -18,6 +18,7 @@ from carob.cli.options import (
     check_append,
     command,
     force_option,
+    log_mapping_option,
     option,
     output_options,
     store_option,
@@ -27,17 +28,10 @@ from carob.cli.output import emit_result
 from carob.cli.progress import progress_line
 from carob.report.traces import format_capture, format_traces, traces_document
 
-_mapping_option = option(
-    "--map",
-    "mapping",
-    metavar="FIELD=NAME,…",
-    help="Names of the fields in a log of rows: user=query,response=answer,calls=steps[].tool.",
-)
-
 
 @command("carob traces traces.jsonl", "carob traces spans.json logs.json --format json")
 @click.argument("files", nargs=-1, required=True, type=INPUT)
-@_mapping_option
+@log_mapping_option
 @output_options()
 def traces(files: tuple[Path, ...], mapping: str | None, form: str, output: Path | None) -> None:
     """Show traces and the metrics that they support.
@@ -73,7 +67,7 @@ def traces(files: tuple[Path, ...], mapping: str | None, form: str, output: Path
 @store_option
 @append_option
 @force_option
-@_mapping_option
+@log_mapping_option
 @output_options()
 def capture(
     sources: tuple[Path, ...],

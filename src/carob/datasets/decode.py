@@ -7,9 +7,9 @@ from typing import cast
 
 import msgspec
 
-from carob.datasets.lines import at_line
 from carob.errors import InputError
 from carob.files.collector import collector_paused
+from carob.files.lines import at_line
 from carob.files.opening import SAVE_AS_UTF8
 from carob.files.yaml import YamlDocument, read_yaml
 from carob.schema import Json

@@ -16,7 +16,7 @@ from typing import BinaryIO, NamedTuple, cast
 import msgspec
 
 from carob.datasets import locate
-from carob.datasets.lines import ROW_LIMIT
+from carob.files.lines import ROW_LIMIT
 from carob.files.opening import Stream
 from carob.files.scratch import make_scratch_folder, remove_folder
 from carob.files.spool import SpooledSequence, SpoolFile

@@ -14,11 +14,11 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from carob.datasets import locate
 from carob.datasets.decode import decode, decode_yaml
-from carob.datasets.dialect import TableDialect, detect_dialect
 from carob.datasets.json_list import JsonList, split_list
-from carob.datasets.lines import ROW_LIMIT, at_line, lines_with_content
 from carob.datasets.table import read_records
 from carob.errors import FormatError, InputError, UnknownFormatError
+from carob.files.dialect import TableDialect, detect_dialect
+from carob.files.lines import ROW_LIMIT, at_line, lines_with_content
 from carob.files.opening import MAX_VALUE, InputFile, Stream, check_regular, open_input
 from carob.schema import Json, Problem
 
@@ -123,7 +123,8 @@ class Source:
 
     def notes(self) -> Iterator[Problem]:
         """What was detected or is not read, for a user who expects something else."""
-        yield from self.dialect.notes()
+        if detected := self.dialect.describe():
+            yield Problem(where="$", message=detected, severity="note")
         if len(self.sheets) > 1:
             others = ", ".join(map(repr, self.sheets[1:]))
             message = f"read the sheet {self.sheets[0]!r}; other sheets: {others}"

@@ -114,6 +114,78 @@ def test_step_of_a_run_is_no_request(key: str):
 
 def test_unknown_field_of_a_mapping_is_named():
     with pytest.raises(UsageError, match="expected FIELD=NAME in a mapping, got 'usr=query'"):
-        map_logs("usr=query")
+        map_logs({"usr": "query"})
     with pytest.raises(UsageError, match="names no user and no response"):
-        map_logs("calls=steps")
+        map_logs({"calls": "steps"})
+
+
+def test_golden_field_is_refused_where_only_logs_are_read(tmp_path: Path):
+    with pytest.raises(UsageError, match="got 'input=frage'") as caught:
+        read(tmp_path, {"frage": "Hi"}, mapping="input=frage")
+    assert str(caught.value.hint).startswith("fields: user, response")
+
+
+@pytest.mark.parametrize(
+    ("data", "name"),
+    [
+        ("Frage;Antwort;Dauer\r\nWann öffnen Sie?;Um 9 Uhr.;20\r\n".encode("cp1252"), "log.csv"),
+        ("sep=;\nFrage;Antwort;Dauer\nWann öffnen Sie?;Um 9 Uhr.;20\n".encode(), "log.csv"),
+        ("Frage\tAntwort\tDauer\nWann öffnen Sie?\tUm 9 Uhr.\t20\n".encode("utf-16"), "log.tsv"),
+        ('"Frage","Antwort","Dauer"\n"Wann öffnen Sie?","Um 9 Uhr.",20\n'.encode(), "log.txt"),
+    ],
+)
+def test_table_of_any_dialect_is_a_log(data: bytes, name: str, tmp_path: Path):
+    path = tmp_path / name
+    path.write_bytes(data)
+    mapping = "user=frage,response=Antwort,latency_ms=Dauer"
+    (entry,) = list_traces(path, mapping=mapping).traces
+    turn = entry.trace.turns[0]
+    assert (turn.user, turn.response) == ("Wann öffnen Sie?", "Um 9 Uhr.")
+
+
+def test_columns_of_a_table_are_known_in_any_case_style(tmp_path: Path):
+    path = tmp_path / "log.csv"
+    path.write_text("User Query,Agent Response,Session ID,Created At\nHi,Hello,s1,2026-01-05\n")
+    (entry,) = list_traces(path).traces
+    turn = entry.trace.turns[0]
+    assert (turn.user, turn.response, entry.trace.conversation) == ("Hi", "Hello", "s1")
+
+
+def test_row_without_an_answer_is_a_trace_without_response(tmp_path: Path):
+    path = tmp_path / "log.csv"
+    path.write_text("query,answer,model\nHi,Hello,m\nBye,,m\n")
+    turns = [entry.trace.turns[0] for entry in list_traces(path).traces]
+    assert sorted((turn.user, turn.response) for turn in turns if turn.user) == [
+        ("Bye", None),
+        ("Hi", "Hello"),
+    ]
+
+
+def test_row_with_too_many_cells_is_reported(tmp_path: Path):
+    path = tmp_path / "log.csv"
+    path.write_text("query,answer,model\nHi,Hello,m\nPrice?,25,00 euros,m\n")
+    (problem,) = list_traces(path).problems
+    assert problem.where == f"{path} line 3"
+    assert problem.message == "4 cells in a table of 3 columns"
+
+
+PARQUET = Path(__file__).parents[2] / "samples" / "traces" / "log.parquet"
+
+
+def test_parquet_table_is_a_log():
+    listing = list_traces(PARQUET, mapping="user=Frage,response=Antwort,calls=steps[].tool,time=ts")
+    first, second = (entry.trace.turns[0] for entry in listing.traces)
+    assert (first.user, first.response) == ("Wann öffnen Sie?", "Um 9 Uhr.")
+    assert [(call.name, call.args) for call in first.tool_calls or ()] == [
+        ("opening_hours", {"day": "Mon"})
+    ]
+    assert (second.response, second.tool_calls) == (None, ())
+
+
+@pytest.mark.parametrize("size", [200, -4, 60])
+def test_damaged_parquet_is_an_error(size: int, tmp_path: Path):
+    path = tmp_path / "log.parquet"
+    data = PARQUET.read_bytes()
+    path.write_bytes(data[:size] + (data[-60:] if size == 60 else b""))
+    with pytest.raises(InputError, match=r"(truncated|damaged) Parquet file"):
+        list_traces(path, mapping="user=Frage,response=Antwort")

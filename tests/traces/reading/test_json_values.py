@@ -96,7 +96,7 @@ def test_near_json_is_repaired_and_reported(tmp_path: Path, raw: bytes, value: J
         (b'{"a": 1', "the file ends inside a JSON value"),
         (b'{"a" 1}', "broken JSON: Expecting ':' delimiter"),
         (b"[" * 100_000 + b"]" * 100_000, "JSON nested too deeply"),
-        (b"PAR1\x00\x15", "a Parquet file, expected text"),
+        (b"PAR1\x00\x15", "truncated Parquet file"),
         (gzip.compress(b'{"a": 1}' * 99, mtime=0)[:-20], "damaged gzip data"),
         (b"\x1f\x8bnot gzip at all", "damaged gzip data"),
     ],

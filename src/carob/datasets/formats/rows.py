@@ -14,10 +14,16 @@ from carob.datasets.formats.row_format import RowFormat, RowNames, declare_shape
 from carob.datasets.formats.row_values import EXPECTED_NAMES, INPUT_NAMES
 from carob.datasets.patch import Object
 from carob.datasets.source import Container
-from carob.errors import UsageError
 from carob.lazy import load_object
 from carob.schema import Json, Problem
-from carob.text.spelling import did_you_mean, nearest_name
+from carob.schema.field_map import (
+    GOLDEN_FIELDS,
+    check_field_map,
+    format_field_map,
+    parse_field_map,
+    select_fields,
+)
+from carob.text.spelling import nearest_name
 
 _MESSAGES = ("messages", "turns", "conversation")
 _NAMES = RowNames(
@@ -39,8 +45,6 @@ _KEYS = ("items", "cases", "tests", "samples", "entries", "qa_pairs", "test_case
     "golden_set", "golden_dataset", "eval_cases", "records")  # fmt: skip
 _EXPECTATIONS = ("expected", "tool_calls", "contains", "rubrics")
 _CLOSE = 0.8
-_MAPPABLE = ("input", "expected", "id", "context", "tool_calls", "contains", "rubrics", "tags",
-    "recorded")  # fmt: skip
 
 
 class RowsFormat(RowFormat):
@@ -59,7 +63,7 @@ class RowsFormat(RowFormat):
         self._is_named = is_named
         if mapping:
             # With the mapping in its name, whatever is read with it is written with it.
-            self.name = f"{RowsFormat.name}:{','.join('='.join(pair) for pair in mapping.items())}"
+            self.name = f"{RowsFormat.name}:{format_field_map(mapping)}"
             first = {
                 field: (name, *(other for other in getattr(_NAMES, field) if other != name))
                 for field, name in mapping.items()
@@ -97,29 +101,12 @@ class RowsFormat(RowFormat):
 
 def mapped_rows(spec: str) -> RowsFormat:
     """The format `rows` with other names, such as `input=frage,expected=antwort`."""
-    mapping: dict[str, str] = {}
-    for part in filter(None, map(str.strip, spec.split(","))):
-        field, _, name = part.partition("=")
-        mapping[field.strip()] = name.strip()
-    check_mapping(mapping)
-    if not mapping:
-        raise UsageError("empty mapping", hint="such as input=question,expected=answer")
-    return RowsFormat(mapping, is_named=True)
-
-
-def check_mapping(mapping: Mapping[str, str]) -> Mapping[str, str]:
-    """Return the mapping; raises `UsageError` for an unknown field or an empty name."""
-    for field, name in mapping.items():
-        if field not in _MAPPABLE or not name:
-            part = f"{field}={name}" if name else field
-            hint = did_you_mean(field, _MAPPABLE) or f"fields: {', '.join(_MAPPABLE)}"
-            raise UsageError(f"expected FIELD=NAME in a mapping, got {part!r}", hint=hint)
-    return mapping
+    return RowsFormat(parse_field_map(spec, GOLDEN_FIELDS), is_named=True)
 
 
 def map_rows(formats: Sequence[Format], mapping: Mapping[str, str]) -> Sequence[Format]:
     """The formats with the mapping for plain rows, which the other formats still precede."""
-    rows = RowsFormat(check_mapping(mapping))
+    rows = RowsFormat(select_fields(check_field_map(mapping), GOLDEN_FIELDS))
     return [rows if form.name == RowsFormat.name else form for form in formats]
 
 

@@ -14,7 +14,6 @@ from typing import NamedTuple, TypeAlias
 
 import msgspec
 
-from carob.datasets.dialect import TableDialect, is_separator_line
 from carob.datasets.lint.privacy import is_allowed, rule_for, texts_and_keys
 from carob.datasets.lint.rules import JsonPath, LintItem, LintOptions
 from carob.datasets.masking import Masks
@@ -22,6 +21,7 @@ from carob.datasets.read import GoldenFile
 from carob.datasets.sidecar import has_sidecar, sidecar_path
 from carob.errors import UsageError
 from carob.files.atomic import write_atomic
+from carob.files.dialect import TableDialect, is_separator_line
 from carob.files.opening import read_packed
 from carob.text.sensitive import SensitiveMatch
 

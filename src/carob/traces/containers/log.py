@@ -11,6 +11,8 @@ from functools import partial
 
 from carob.errors import UsageError
 from carob.schema import Json, ModelCall, ToolCall, ToolResult, Trace, Turn, Usage
+from carob.schema.field_map import LOG_FIELDS, check_field_map
+from carob.text.spelling import fold_name
 from carob.traces.containers.registry import ContainerFinder
 from carob.traces.messages.message import last_answer, last_user
 from carob.traces.messages.read import read_messages
@@ -41,13 +43,15 @@ _NAMES: dict[str, tuple[str, ...]] = {
     "input_tokens": ("input_tokens", "prompt_tokens", "tokens_in"),
     "output_tokens": ("output_tokens", "completion_tokens", "tokens_out"),
 }  # fmt: skip
+_FOLDED = {field: tuple(map(fold_name, names)) for field, names in _NAMES.items()}
+"""Tables of other people say `User Query` and `userQuery`."""
 _RECORDED = frozenset(
-    name
+    fold_name(name)
     for field in ("calls", "session", "model", "time", "latency_ms", "input_tokens")
     for name in _NAMES[field]
-) | {"trace_id", "run_id", "request_id", "usage", "tokens", "latency", "duration"}
+) | {"traceid", "runid", "requestid", "usage", "tokens", "latency", "duration"}
 """Names of which a row must have one; a question and an answer alone are golden data."""
-_EXPECTED = ("expected", "ground_truth", "reference", "golden", "ideal")
+_EXPECTED = ("expected", "groundtruth", "reference", "golden", "ideal")
 _SPANS = frozenset(
     ("span_id", "spanId", "parent_id", "parentId", "parent_span_id", "parent_run_id")
 )
@@ -72,10 +76,11 @@ class Log:
         if self._mapping:
             wanted = [self._mapping[key] for key in ("user", "response") if key in self._mapping]
             return any(_values_at(row, path) for path in wanted)
-        if first_value(row, *_NAMES["user"]) is None or _is_step(row):
+        if _first_named(row, "user") is None or _is_step(row):
             return False
-        has_answer = any(name in row for name in _NAMES["response"])
-        return has_answer and not _RECORDED.isdisjoint(row) and not _is_golden(row)
+        names = {fold_name(name) for name in row}
+        has_answer = not names.isdisjoint(_FOLDED["response"])
+        return has_answer and not _RECORDED.isdisjoint(names) and not _is_golden(row)
 
     def read(self, item: Json, *, source: str) -> Iterator[Trace]:
         row = as_object(item)
@@ -104,8 +109,11 @@ class Log:
 
     def _find(self, row: dict[str, Json], field: str) -> Json:
         if field in self._mapping:
-            return next(iter(_values_at(row, self._mapping[field])), None)
-        return first_value(row, *_NAMES[field])
+            values = _values_at(row, self._mapping[field])
+            # A mapped id may be that of the golden data only.
+            if values or field != "id":
+                return next(iter(values), None)
+        return _first_named(row, field)
 
     def _read_model_calls(self, row: dict[str, Json]) -> tuple[ModelCall, ...]:
         model = as_text(self._find(row, "model"))
@@ -125,7 +133,7 @@ class Log:
     ) -> tuple[tuple[ToolCall, ...] | None, tuple[ToolResult, ...]]:
         path = self._mapping.get("calls")
         if path is None:
-            key = next((name for name in _NAMES["calls"] if name in row), None)
+            key = next((name for name in row if fold_name(name) in _FOLDED["calls"]), None)
             if key is None:
                 return None, ()
             items, names = decode_structure(row[key]), _TOOL_NAMES
@@ -150,15 +158,9 @@ class Log:
         return (tuple(calls) if calls or not items else None), tuple(results)
 
 
-def map_logs(spec: str) -> ContainerFinder:
+def map_logs(mapping: Mapping[str, str]) -> ContainerFinder:
     """Return a finder for rows with other names, such as `user=frage,response=antwort`."""
-    mapping: dict[str, str] = {}
-    for part in filter(None, map(str.strip, spec.split(","))):
-        field, _, path = (piece.strip() for piece in part.partition("="))
-        if field not in _NAMES or not path:
-            hint = f"fields: {', '.join(_NAMES)}"
-            raise UsageError(f"expected FIELD=NAME in a mapping, got {part!r}", hint=hint)
-        mapping[field] = path
+    check_field_map(mapping, LOG_FIELDS)
     if not mapping.keys() & {"user", "response"}:
         hint = "such as user=query,response=answer"
         raise UsageError("the mapping names no user and no response", hint=hint)
@@ -182,11 +184,26 @@ def _is_step(row: dict[str, Json]) -> bool:
 
 
 def _is_golden(row: dict[str, Json]) -> bool:
-    return any(name.lower().startswith(_EXPECTED) for name in row)
+    return any(fold_name(name).startswith(_EXPECTED) for name in row)
+
+
+def _first_named(row: dict[str, Json], field: str) -> Json:
+    """The first value that a row states under a common name of a field, in any case style."""
+    if (value := first_value(row, *_NAMES[field])) is not None:
+        return value
+    folded = {fold_name(name): value for name, value in reversed(row.items())}
+    return next((folded[n] for n in _FOLDED[field] if folded.get(n) is not None), None)
 
 
 def _values_at(row: dict[str, Json], path: str) -> list[Json]:
-    """The values at a path such as `steps[].tool`, without nulls."""
+    """The values at a path such as `steps[].tool`, without nulls. A column may be called `a.b`, and
+    is looked up before the path; in a table, `user query` is `User Query`."""
+    if row.get(path) is not None:
+        return [decode_structure(row[path])]
+    if path not in row and "." not in path and "[" not in path:
+        folded = {fold_name(name): value for name, value in row.items()}
+        value = decode_structure(folded.get(fold_name(path)))
+        return [] if value is None else [value]
     values: list[Json] = [row]
     for name in path.split("."):
         inner = [as_object(decode_structure(v)).get(name.removesuffix("[]")) for v in values]

@@ -8,12 +8,10 @@ is taken for protobuf and returned as bytes.
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 import msgspec
 
@@ -26,9 +24,13 @@ from carob.files.opening import (
     describe_gzip_error,
     open_input,
 )
+from carob.files.parquet import is_parquet, read_parquet_lines
 from carob.schema import Json, Problem
 from carob.schema.problem import ProblemListener
 from carob.traces.reading.archive import is_archive, open_members
+
+if TYPE_CHECKING:
+    from carob.files.dialect import TableDialect
 
 T = TypeVar("T")
 
@@ -37,8 +39,6 @@ _MAX_PROBLEMS = 20
 # and a cut line takes quadratic time.
 _STRINGS = re.compile(rb'"(?:[^"\\]|\\.)*+"?')
 _UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, ValueError)
-_TABLE_COLUMNS = frozenset({b"session_trace", b"user_inputs"})
-_COLUMN = re.compile(rb"[A-Za-z_][\w.]*")
 _decode_json = msgspec.json.Decoder().decode
 
 
@@ -57,13 +57,19 @@ def read_values(
         for member, stream in open_members(Path(path)):
             yield from _ValueReader(member, report, decode).read(_lines(stream))
         return
+    if is_parquet(Path(path)):
+        yield from map(_decode_json, read_parquet_lines(Path(path)))
+        return
     with open_input(Path(path), tolerant=True) as file:
-        if _is_table(file):
-            yield from _table_rows(file.stream, source)
-        elif file.is_binary:
+        dialect = _find_table(file, Path(path))
+        if dialect is None and file.is_binary:
             yield _read_binary(file.stream, source)
-        else:
+        elif dialect is None:
             yield from _ValueReader(source, report, decode).read(_lines(file.stream))
+    if dialect is not None:
+        from carob.traces.reading.tables import read_table  # late: most files are JSON
+
+        yield from read_table(Path(path), dialect, report)
 
 
 def read_lines(
@@ -80,10 +86,20 @@ def read_lines(
 
 def is_divisible(path: Path) -> bool:
     """Whether the file is plain JSON text, which can be read from any line on."""
-    if is_archive(path):
+    if is_archive(path) or is_parquet(path):
         return False
     with open_input(path, tolerant=True) as file:
-        return file.packing.is_plain and not file.is_binary and not _is_table(file)
+        is_json = file.packing.is_plain and not file.is_binary
+        return is_json and _find_table(file, path) is None
+
+
+def _find_table(file: InputFile, path: Path) -> TableDialect | None:
+    """The dialect of a table; null for any other file."""
+    if file.is_binary or file.head.lstrip()[:1] in {b"{", b"["}:
+        return None
+    from carob.traces.reading.tables import find_table  # late: most files are JSON
+
+    return find_table(file, path)
 
 
 def _read_binary(stream: Stream, source: str) -> bytes:
@@ -104,31 +120,6 @@ def _too_large_error(where: str) -> FormatError:
 def _lines(stream: Stream) -> Iterator[bytes]:
     while line := stream.readline(MAX_VALUE):
         yield line
-
-
-def _is_table(file: InputFile) -> bool:
-    """Whether this is a CSV file: the simulation table, by the columns in its first line, or a log
-    whose first line is nothing but names."""
-    first, _, rest = file.head.partition(b"\n")
-    columns = [column.strip(b' "\r') for column in first.split(b",")]
-    if not _TABLE_COLUMNS.isdisjoint(columns):
-        return True
-    # Text before JSON lines may have a comma as well, but no table has JSON in its second line.
-    is_header = len(columns) > 1 and all(map(_COLUMN.fullmatch, columns))
-    return is_header and rest.lstrip()[:1] not in {b"", b"{", b"["}
-
-
-def _table_rows(stream: Stream, source: str) -> Iterator[Json]:
-    csv.field_size_limit(MAX_VALUE)
-    content = io.TextIOWrapper(stream, "utf-8", errors="replace", newline="")
-    reader = csv.DictReader(content)
-    try:
-        for row in reader:
-            yield {key: cell for key, cell in row.items() if key and cell}
-    except csv.Error as error:
-        raise FormatError(str(error), where=f"{source} line {reader.line_num}") from error
-    finally:
-        content.detach()
 
 
 class _ValueReader(Generic[T]):
