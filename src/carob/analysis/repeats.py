@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from itertools import chain, repeat
 from math import comb, fsum
 
-from carob.schema import AttemptCounts, AttemptRate, AttemptSummary, Reliability
+from carob.schema import AttemptCounts, AttemptRate, AttemptSummary, CaseResult, Reliability
 
 AttemptTally = Mapping[tuple[AttemptCounts, AttemptCounts], int]
 """How many cases have these attempts before and after. A million cases that were repeated a few
 times have only a few different counts."""
+
+
+def count_attempts(results: Iterable[CaseResult]) -> AttemptCounts:
+    """Count the attempts at one case that have a verdict."""
+    passed = total = 0
+    for result in results:
+        passed += result.status == "passed"
+        total += result.status in ("passed", "failed")
+    return AttemptCounts(passed=passed, total=total)
 
 
 def pass_at(k: int, counts: AttemptCounts) -> float:
