@@ -39,6 +39,7 @@ MODULES = {
     "stats": "numpy, scipy",
     "typos": "codespell_lib",
     "yaml": "yaml",
+    "zstd": "zstandard",
 }
 """What can be imported with each extra."""
 

@@ -77,7 +77,8 @@ def _observe(span: dict[str, Json], session: str | None) -> Span:
 
 def _kind(span: dict[str, Json]) -> str | None:
     meta = as_object(span.get("meta"))
-    return as_text(first_value(meta, "kind", "span.kind") or span.get("span_kind"))
+    kind = first_value(meta, "kind", "span.kind") or as_object(meta.get("span")).get("kind")
+    return as_text(kind or span.get("span_kind"))
 
 
 def _content(value: Json) -> Json:

@@ -16,6 +16,7 @@ _LISTS: dict[str, SpanRole] = {
     "toolSpans": "tool",
     "retrieverSpans": "retriever",
 }
+_UNKNOWN = "NA"
 _FAILED = "ERRORED"
 
 
@@ -55,9 +56,15 @@ def _observe(span: dict[str, Json], role: SpanRole, trace_id: Json, parent: Json
         end=span.get("endTime"),
         input=span.get("input"),
         output=span.get("output"),
-        model=as_text(span.get("model")) if role == "model" else None,
+        model=_model(span) if role == "model" else None,
         usage=counts if role == "model" else None,
         agent=name if role == "agent" else None,
         conversation=as_text(span.get("threadId")),
         error=(as_text(span.get("error")) or "error") if failed else None,
     ).to_span()
+
+
+def _model(span: dict[str, Json]) -> str | None:
+    """The model; where DeepEval does not know it, the one that the request names."""
+    request = as_object(as_object(span.get("input")).get("kwargs"))
+    return as_text(request.get("model") if span.get("model") == _UNKNOWN else span.get("model"))

@@ -26,6 +26,7 @@ from carob.traces.shape import (
 _NOT_TOOLS = frozenset(
     ("message", "system", "recall", "change_agent_state", "think", "condensation", "null", "")
 )
+_NOT_ARGUMENTS = frozenset(("kind", "summary", "security_risk"))
 _FINISH = "finish"
 _KINDS = frozenset(
     (
@@ -101,7 +102,7 @@ class _ConversationReader:
             self._add_text(event.get("source"), read_message(message.get("content"), "user").text)
         elif kind == "ActionEvent":
             action = as_object(event.get("action"))
-            args: Json = {name: value for name, value in action.items() if name != "kind"}
+            args = _arguments(as_object(event.get("tool_call")), action)
             name = as_text(event.get("tool_name")) or as_text(action.get("kind")) or ""
             self._add_action(name, args, key, as_text(action.get("message")))
         elif kind == "ObservationEvent" and event.get("tool_name") != _FINISH:
@@ -149,3 +150,11 @@ class _ConversationReader:
         reason = value if isinstance(value, str) and value else TOOL_FAILED
         error = reason if failed else None
         self.builder.add_result(ToolResult(id=key, result=value, error=error))
+
+
+def _arguments(call: dict[str, Json], action: dict[str, Json]) -> dict[str, Json]:
+    """What the model passed, without what OpenHands asks for in every call; else the action, which
+    also has the defaults of what was not passed."""
+    passed = decode_structure(call.get("arguments"))
+    args = passed if isinstance(passed, dict) else action
+    return {name: value for name, value in args.items() if name not in _NOT_ARGUMENTS}

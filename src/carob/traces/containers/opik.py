@@ -16,6 +16,7 @@ from carob.traces.shape import as_object, as_text, decode_structure, fold_keys, 
 _TYPES = frozenset(("llm", "tool", "general", "guardrail"))
 _PARENT_KEYS = ("parent_span_id", "parentSpanId")
 _TRACE_KEYS = frozenset(("threadid", "spancount", "llmspancount", "totalestimatedcost"))
+_ORIGINAL = "original_usage."
 _FIELDS = ("type", "input", "output", "usage", "model", "provider")
 
 
@@ -72,7 +73,22 @@ def _span(item: dict[str, Json]) -> Span:
 
 
 def _attributes(item: dict[str, Json]) -> dict[str, Json]:
-    return {f"opik.{key}": item[key] for key in _FIELDS if item.get(key) is not None}
+    attributes = {f"opik.{key}": item[key] for key in _FIELDS if item.get(key) is not None}
+    if original := _original_usage(as_object(item.get("usage"))):
+        attributes["opik.usage"] = original
+    return attributes
+
+
+def _original_usage(counts: dict[str, Json]) -> dict[str, Json]:
+    """The provider's own counts, which have more than Opik's: `a.b` is `b` in `a`."""
+    nested: dict[str, Json] = {}
+    for path, count in counts.items():
+        if path.startswith(_ORIGINAL):
+            group, _, name = path.removeprefix(_ORIGINAL).rpartition(".")
+            nested |= (
+                {group: {**as_object(nested.get(group)), name: count}} if group else {name: count}
+            )
+    return nested
 
 
 def _base_span(

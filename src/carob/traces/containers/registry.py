@@ -61,6 +61,8 @@ BUILTIN: dict[str, str] = {
     "sharegpt": "carob.traces.containers.sharegpt:ShareGpt",
     "semantic-kernel": "carob.traces.containers.semantic_kernel:SemanticKernel",
     "swe-agent": "carob.traces.containers.swe_agent:SweAgent",
+    "smolagents": "carob.traces.containers.smolagents:SmolAgents",
+    "ag2": "carob.traces.containers.ag2:Ag2",
     "ag-ui": "carob.traces.containers.ag_ui:AgUi",
     "bot-framework": "carob.traces.containers.bot_framework:BotFramework",
     "goose": "carob.traces.containers.goose:Goose",

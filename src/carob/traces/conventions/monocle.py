@@ -9,7 +9,7 @@ from carob.traces.mapping.convention import Convention, SpanMarks, SpanRole
 from carob.traces.mapping.sources import MessageSource
 from carob.traces.mapping.tool_spans import ToolSpan, unwrap_output
 from carob.traces.messages.blocks import read_message
-from carob.traces.messages.message import Message, Role, role_of
+from carob.traces.messages.message import CallBlock, Message, Role, role_of
 from carob.traces.messages.usage import usage_of
 from carob.traces.shape import as_array, as_object, decode_json, first_value, text_or_none
 
@@ -51,8 +51,16 @@ def _read_message(item: Json, role: Role) -> Message:
     fields = as_object(item)
     key = next(iter(fields), "")
     if len(fields) == 1 and (stated := role_of(key)) != "other":
+        calls = [as_object(decode_json(call)) for call in as_array(fields[key])]
+        if calls and all("tool_function" in call for call in calls):
+            return Message(stated, calls=[_read_call(call) for call in calls])
         return read_message(fields[key], stated)
     return read_message(item, role)
+
+
+def _read_call(call: dict[str, Json]) -> CallBlock:
+    name = text_or_none(call["tool_function"]) or ""
+    return CallBlock(name=name, args=decode_json(call.get("tool_arguments")))
 
 
 class Monocle(Convention):

@@ -19,12 +19,25 @@ _CACHED = (
     "cachedinputtokens",
     "cachedinputtokencount",
     "cachedprompttokens",
+    "cachereadtokens",
     "cacheread",
 )
-_CACHE_WRITE = ("cachecreationinputtokens", "cachewriteinputtokens", "cachecreation", "cachewrite")
+_CACHE_WRITE = (
+    "cachecreationinputtokens",
+    "cachewriteinputtokens",
+    "cachewritetokens",
+    "cachecreation",
+    "cachewrite",
+)
 _GEMINI = ("gcp", "google", "gemini", "vertex")
 """How the names of providers begin that serve Gemini."""
-_REASONING = ("reasoningtokens", "reasoningoutputtokens", "reasoningtokencount", "reasoning")
+_REASONING = (
+    "reasoningtokens",
+    "reasoningoutputtokens",
+    "outputreasoningtokens",
+    "reasoningtokencount",
+    "reasoning",
+)
 _INPUT_DETAILS = ("prompttokensdetails", "inputtokensdetails", "inputtokendetails")
 _OUTPUT_DETAILS = ("completiontokensdetails", "outputtokensdetails", "outputtokendetails")
 _NAMES = (

@@ -42,16 +42,22 @@ def open_members(path: Path) -> Iterator[tuple[str, Stream]]:
     """Yield the JSON files of an archive, each with its name; read one before the next."""
     import zipfile  # late: few files are archives
 
+    from carob.traces.reading.zstd_member import ZstdMember, needs_package
+
     try:
         with zipfile.ZipFile(path) as archive:
             for member in _json_members(archive, path):
                 where = f"{path}:{member.filename}"
                 _check_size(member, where)
+                if needs_package(member):
+                    with path.open("rb") as file:
+                        yield where, io.BufferedReader(ZstdMember(file, member))
+                    continue
                 with archive.open(member) as file:
                     # A member is an `IO` by its type, and reads like a raw stream.
                     yield where, io.BufferedReader(cast("io.RawIOBase", file))
     except NotImplementedError as error:
-        hint = "unpack it first; an Inspect log with `inspect log convert --to json`"
+        hint = 'pip install "carob[zstd]", or unpack it first'
         raise FormatError(f"{error} in the zip archive", where=str(path), hint=hint) from error
     except _read_errors() as error:
         raise FormatError(f"damaged zip archive: {error}", where=str(path)) from error
