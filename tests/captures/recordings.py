@@ -36,10 +36,10 @@ class Recording(msgspec.Struct, frozen=True):
     path: Path
     turns: list[TrueTurn]
 
-    @property
-    def not_recorded(self) -> list[str]:
-        """The fields that the recorder does not record."""
-        return self.cell.not_recorded
+    def not_recorded(self, number: int) -> list[str]:
+        """The fields that the recorder does not record in a turn; `tokens@2` is of the second."""
+        fields = (field.partition("@") for field in self.cell.not_recorded)
+        return [name for name, _, turn in fields if not turn or int(turn) == number]
 
     def __str__(self) -> str:
         return self.cell.name

@@ -201,6 +201,9 @@ class Trace(Struct, frozen=True):
 
     @property
     def usage(self) -> Usage:
+        """The tokens of all model calls; nothing if it is known that some were not counted."""
+        if "usage" in self.gaps:
+            return Usage()
         return Usage.total(call.usage for call in self.model_calls)
 
     @property

@@ -7,9 +7,10 @@ import re
 from carob.schema import Json, Span, Usage
 from carob.traces.mapping.sources import MessageSource, text_in
 from carob.traces.messages.message import Message
+from carob.traces.messages.printed import parse_objects
 from carob.traces.messages.read import read_messages
 from carob.traces.messages.usage import usage_of
-from carob.traces.shape import decode_json, parse_literal, to_text
+from carob.traces.shape import as_object, decode_json, parse_literal, text_or_none, to_text
 
 _LIMIT = 100_000
 _ANSWER = re.compile(r"""['"]role['"]: ?['"]assistant['"]""")
@@ -56,6 +57,39 @@ def _read_run(span: Span) -> list[Message] | None:
     return read_messages(messages, "assistant") if isinstance(messages, list) else None
 
 
+def _read_tasks_output(span: Span) -> list[Message] | None:
+    """Read the messages of a crew's tasks, which are printed with their outputs."""
+    printed = span.attributes.get("crewai.crew.tasks_output")
+    tasks = parse_objects(printed) if isinstance(printed, str) else None
+    if not isinstance(tasks, list):
+        return None
+    messages: list[Message] = []
+    for task in tasks:
+        if not isinstance(task, dict) or not isinstance(written := task.get("messages"), list):
+            return None
+        read = read_messages(written, "assistant")
+        _mark_failures(read, task.get("tool_failures"))
+        messages += read
+    return messages
+
+
+def _mark_failures(messages: list[Message], failures: Json) -> None:
+    """Mark the results as errors that a task lists as failures: the messages do not say so."""
+    reasons = {
+        (failure.get("tool_name"), text_or_none(as_object(failure.get("failure")).get("message")))
+        for failure in (failures if isinstance(failures, list) else ())
+        if isinstance(failure, dict)
+    }
+    for result in (result for message in messages for result in message.results):
+        text = to_text(result.value)
+        result.error = result.error or any(
+            name == result.name and reason and reason in text for name, reason in reasons
+        )
+
+
+TASKS_OUTPUT = MessageSource(
+    "crewai.crew.tasks_output", _read_tasks_output, None, ("crewai.crew.tasks_output",)
+)
 RUN = MessageSource("output.value", _read_run, None, ("output.value",))
 RESULT = text_in("crewai.crew.result", "assistant")
 

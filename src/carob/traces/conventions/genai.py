@@ -55,6 +55,7 @@ _MODEL_KEYS = (
     "gen_ai.input.messages",
     "gen_ai.output.messages",
 )
+_MESSAGES = ("gen_ai.input.messages", "gen_ai.output.messages")
 _GRAPH_PATH = "traceloop.association.properties.langgraph_checkpoint_ns"
 _PLACEHOLDER = "<not specified>"
 _STORED = "langfuse.observation.type"
@@ -67,7 +68,9 @@ class GenAi(Convention):
 
     name: ClassVar[str] = "genai"
     version: ClassVar[int] = 2
-    marks: ClassVar = SpanMarks(last_attributes=("gen_ai.request.model", "gen_ai.tool.name"))
+    marks: ClassVar = SpanMarks(
+        last_attributes=("gen_ai.request.model", "gen_ai.tool.name", *_MESSAGES)
+    )
 
     agent_names: ClassVar = ("gen_ai.agent.name", "gen_ai.workflow.name")
     models: ClassVar = ("gen_ai.request.model", "gen_ai.response.model")
@@ -160,7 +163,9 @@ class GenAi(Convention):
         ):
             return "model"  # which may name the tool that it calls
         is_tool = "gen_ai.tool.name" in attributes and not _is_merged(span)
-        return "tool" if is_tool else None
+        if is_tool:
+            return "tool"
+        return "model" if not attributes.keys().isdisjoint(_MESSAGES) else None
 
     def agent_name(self, span: Span) -> str | None:
         """Return the attribute, else the name in a span name such as `invoke_agent weather`."""

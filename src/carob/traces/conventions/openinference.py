@@ -38,7 +38,9 @@ from carob.traces.mapping.sources import (
 from carob.traces.mapping.tool_spans import ToolSpan, is_schema, unwrap_output
 from carob.traces.messages import events, numbered_attributes
 from carob.traces.messages.message import Message
+from carob.traces.messages.printed import parse_haystack_usage
 from carob.traces.messages.read import read_messages
+from carob.traces.messages.usage import usage_of
 from carob.traces.shape import decode_json, text_or_none
 
 _OPENAI_AGENTS_JS = "@arizeai/openinference-instrumentation-openai-agents"
@@ -49,6 +51,7 @@ _CURRENT_AGENT = re.compile(r"\bcurrent_agent_name='([^']+)'")
 _LONGEST_TAIL = 2_000
 """Characters at the end of a printed event that are searched for its agent."""
 _SMOLAGENTS = ".smolagents"
+_HAYSTACK = ".haystack"
 _BEEAI_EVENT = frozenset(("metadata.path", "metadata.id"))
 """What BeeAI's events have, each of which becomes a span within the span that it is about."""
 _OUTPUT = messages_under("llm.output_messages", numbered_attributes.OPENINFERENCE)
@@ -238,6 +241,9 @@ class OpenInference(Convention):
     def usage(self, span: Span) -> Usage:
         """Return the counts, else those in the output of a crew."""
         usage = super().usage(span)
+        if usage.cached_tokens is None and span.scope.endswith(_HAYSTACK):
+            output = text_or_none(span.attributes.get("output.value")) or ""
+            return usage_of(parse_haystack_usage(output)) or usage
         if usage.input_tokens is not None or "crew_id" not in span.attributes:
             return usage
         return crewai.usage(span.attributes.get("output.value")) or usage

@@ -67,6 +67,7 @@ class OpenLlmetry(GenAi):
         *GenAi.outputs,
         messages_in(_OUTPUT, "assistant"),
     )
+    transcripts: ClassVar = (crewai.TASKS_OUTPUT,)
     tool_names: ClassVar = ("gen_ai.tool.name", "tool.name", "traceloop.entity.name")
     tool_args: ClassVar = (*GenAi.tool_args, "tool.arguments", "traceloop.entity.input")
     tool_results: ClassVar = (*GenAi.tool_results, _OUTPUT)

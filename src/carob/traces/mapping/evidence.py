@@ -10,6 +10,7 @@ import re
 
 from carob.traces.mapping.call_matching import MatchedCall
 from carob.traces.mapping.turn_spans import ModelSpans, TurnSpans
+from carob.traces.messages.printed import is_printed_message
 
 NO_CALLS = "tool calls were not recorded"
 _SILENT = f"{NO_CALLS}: the messages of a model call are missing"
@@ -47,9 +48,11 @@ def _has_transcript(turn: TurnSpans) -> bool:
     output = turn.owner.output_messages() if turn.owner else None
     if output is not None and len(output[1]) > 1:
         return True
-    agent = turn.first_agent
-    run = agent.convention.transcript_messages(agent.span) if agent else None
-    return run is not None and any(message.role == "assistant" for message in run[1])
+    for owner in (turn.first_agent, turn.owner):
+        run = owner.convention.transcript_messages(owner.span) if owner else None
+        if run is not None and any(message.role == "assistant" for message in run[1]):
+            return True
+    return False
 
 
 def _is_recorded(model: ModelSpans) -> bool:
@@ -58,7 +61,9 @@ def _is_recorded(model: ModelSpans) -> bool:
     if _requested_calls(model) and not any(message.calls for message in model.messages):
         return False
     return any(
-        message.calls or message.text is not None or not message.hidden
+        message.calls
+        or (message.text is not None and not is_printed_message(message.text))
+        or (message.text is None and not message.hidden)
         for message in model.messages
     )
 

@@ -10,6 +10,7 @@ from msgspec import UNSET, UnsetType
 from carob.schema import Span, Usage
 from carob.traces.mapping.convention import Convention, SpanRole
 from carob.traces.mapping.detect import Detector
+from carob.traces.messages.events import count_requests
 from carob.traces.messages.message import Message
 
 _NO_USAGE = Usage()
@@ -41,12 +42,20 @@ class RoleSpan(msgspec.Struct, eq=False, gc=False):
     def usage(self) -> Usage:
         """Return the tokens that the span counts, from the first convention that finds any."""
         if self._usage is None:
-            self._usage = self.convention.usage(self.span)
+            requests = self.requests()
+            self._usage = Usage.total(requests) if requests else self.convention.usage(self.span)
             for other in self.convention.others if self._usage == _NO_USAGE else ():
                 if (usage := other.usage(self.span)) != _NO_USAGE:
                     self._usage = usage
                     break
         return self._usage
+
+    def requests(self) -> list[Usage]:
+        """Return the tokens of each request, if the span records several; usually none."""
+        if self.role != "model" or len(self.span.events) < 2:
+            return []
+        requests = count_requests(self.span)
+        return requests if len(requests) > 1 else []
 
     def input_messages(self) -> tuple[str, list[Message]] | None:
         """Return the messages that the span received and their source, read only once."""

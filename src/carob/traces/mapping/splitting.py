@@ -83,13 +83,16 @@ def _is_new_message(
 
 
 def _find_run_starts(workflow: RoleSpan, role_spans: list[RoleSpan]) -> list[RoleSpan]:
-    """The runs within a workflow that continue from the last answer.
+    """The runs within a workflow that continue from the last answer, or that have nothing to do
+    with what was said before.
 
     A workflow that received a user message itself is one turn.
     """
     if workflow.role != "workflow" or workflow.convention.user_text(workflow.span) is not None:
         return []
-    continuing = {id(model) for model in _find_model_starts(role_spans)}
+    has_answer = workflow.convention.response_text(workflow.span) is not None
+    is_bare = not has_answer and not any(span.role == "agent" for span in role_spans)
+    continuing = {id(model) for model in _find_model_starts(role_spans, alone=is_bare)}
     known_runs = set[int]()
     starts: list[RoleSpan] = []
     for model in _outer_models(role_spans) if continuing else ():
@@ -109,8 +112,10 @@ def _find_model_starts(role_spans: list[RoleSpan], *, alone: bool = False) -> li
     to do with those before them begin a turn as well.
     """
     models = _outer_models(role_spans)
-    if len(models) < 2:
-        return []
+    return _find_starts(models, alone=alone) if len(models) > 1 else []
+
+
+def _find_starts(models: list[RoleSpan], *, alone: bool) -> list[RoleSpan]:
     starts: list[RoleSpan] = []
     answer: str | None = None
     exchange = _SplitExchange()
@@ -125,6 +130,11 @@ def _find_model_starts(role_spans: list[RoleSpan], *, alone: bool = False) -> li
         if alone:
             exchange.add(model, answer)
     return starts
+
+
+def asks_several(models: list[RoleSpan]) -> bool:
+    """Whether model calls received questions that have nothing to do with each other."""
+    return bool(_find_starts(models, alone=True))
 
 
 class _SplitExchange:

@@ -170,10 +170,11 @@ def _calls_of_agents(turn: TurnSpans) -> tuple[list[MatchedCall], list[ResultBlo
     counted_ids: set[str | None] = {None}
     first = turn.first_agent or turn.owner
     for agent in turn.owners:
-        run = _run_messages(agent) if agent is first or agent.role == "agent" else None
+        has_run = agent is first or agent is turn.owner or agent.role == "agent"
+        run = _run_messages(agent) if has_run else None
         messages = _since_user(run[1]) if run else []
         calls = [call for message in messages for call in message.calls]
-        if agent is not first:
+        if requested:
             calls = [call for call in calls if call.id not in counted_ids]
         requested += [_request(call, agent.name, agent.span.start, agent) for call in calls]
         counted_ids.update(call.id for call in calls)

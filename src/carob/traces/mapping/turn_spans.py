@@ -54,6 +54,8 @@ class TurnSpans(msgspec.Struct, eq=False, gc=False):
     """The ids of the agents that a tool uses, in it or while it runs."""
     unnamed_tools: int = 0
     """Tool spans that do not say which tool it was."""
+    is_asked_by_model: bool = False
+    """Whether only a model call records what the user asked."""
     gaps: dict[str, str] = {}
     """What is known to be missing, by field: the reason."""
 

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+import msgspec
+
 from carob.schema import AgentMessage, Json, ModelCall, Turn, Usage
 from carob.traces.mapping.evidence import find_missing_calls
 from carob.traces.mapping.roles import RoleSpan, covers
+from carob.traces.mapping.splitting import asks_several
 from carob.traces.mapping.tokens import TokenCount
 from carob.traces.mapping.tool_calls import find_tool_calls
 from carob.traces.mapping.tool_spans import failure_reason
 from carob.traces.mapping.turn_spans import ModelSpans, TurnSpans, is_team, workflow_name
 from carob.traces.messages.frames import unframe_user
 from carob.traces.messages.message import last_answer, last_user
-from carob.traces.messages.printed import is_printed_object
+from carob.traces.messages.printed import is_printed_message, is_printed_object
 
 NO_RESPONSE = "the response was not recorded"
+SEVERAL_QUESTIONS = "model calls received unrelated questions, and the agent's own was not recorded"
 LAST_REQUEST = "one span records several model calls, and only the last of them is left"
 _NO_TIME = 1 << 63
 _FIRST_DOCUMENT = "retrieval.documents.0.document.content"
@@ -37,6 +41,9 @@ def build_turn(turn: TurnSpans) -> Turn:
     user = _note_source(sources, "user", _find_user_text(turn))
     response = _note_source(sources, "response", _find_response(turn))
     error = _error(turn, response)
+    if turn.is_asked_by_model and turn.owner and len(turn.main_models) > 1:
+        if asks_several([model.outer for model in turn.main_models]):
+            turn.gaps["user"] = turn.gaps["response"] = SEVERAL_QUESTIONS
     if response is None and error is None:
         turn.gaps["response"] = NO_RESPONSE
     start, end = _times(turn)
@@ -59,7 +66,9 @@ def _is_overwritten(tool: RoleSpan) -> bool:
     """Whether the model call around a tool received the result of that tool: then the request that
     called the tool was recorded in the same span, and was overwritten."""
     model = tool.context.inner_model
-    if model is None or not model.is_leaf or (received := model.input_messages()) is None:
+    if model is None or not model.is_leaf or model.requests():
+        return False
+    if (received := model.input_messages()) is None:
         return False
     called = tool.convention.tool(tool.span)
     if called.id is not None:
@@ -100,6 +109,7 @@ def _find_user_text(turn: TurnSpans) -> tuple[str, str] | None:
                 continue
             if role_spans is not outer and _quotes_documents(text[1], turn):
                 return None  # a prompt that a program made from what the user asked
+            turn.is_asked_by_model = role_spans is not outer
             return text
     for role_span in outer:
         transcript = role_span.convention.transcript_messages(role_span.span)
@@ -144,7 +154,19 @@ def _find_response(turn: TurnSpans) -> tuple[str, str] | None:
             return text
         empty = empty or text
     text = _model_response(turn)
+    if text and turn.front is not None and _answers_otherwise(turn.front, text[1]):
+        return None
     return text if text and text[1] else _raw_response(turn) or text or empty
+
+
+def _answers_otherwise(front: RoleSpan, answer: str) -> bool:
+    """Whether the outermost step returned something in which an answer does not occur: then the
+    model call was a router's or a summary's, and the response is somewhere in what was returned."""
+    raw = front.convention.raw_output(front.span)
+    if raw is None or not raw[1].startswith(("{", "[")):
+        return False
+    written = msgspec.json.encode(answer).decode()[1:-1]
+    return bool(answer) and answer not in raw[1] and written not in raw[1]
 
 
 def _is_without_models(agent: RoleSpan, turn: TurnSpans) -> bool:
@@ -176,6 +198,8 @@ def _model_response(turn: TurnSpans) -> tuple[str, str] | None:
     if last is None or (last.messages and last.messages[-1].calls):
         return None
     answer = last_answer(last.messages)
+    if answer is not None and is_printed_message(answer):
+        return None
     return None if answer is None else (last.source or "", answer)
 
 
@@ -288,8 +312,22 @@ def _model_calls(turn: TurnSpans) -> tuple[ModelCall, ...]:
     leaves = [(model, leaf) for model in turn.models for leaf in _leaves(model)]
     counts = TokenCount([leaf for _, leaf in leaves], turn.counters)
     calls = [_model_call(model, leaf, counts.usage[id(leaf)]) for model, leaf in leaves]
+    if any(leaf.requests() for _, leaf in leaves):
+        calls = [
+            part
+            for call, (_, leaf) in zip(calls, leaves, strict=True)
+            for part in _split_call(call, leaf)
+        ]
     calls += [_total_call(span, usage, turn) for span, usage in counts.without_call]
     return tuple(calls)
+
+
+def _split_call(call: ModelCall, leaf: RoleSpan) -> list[ModelCall]:
+    """The calls of a span that records several requests and counts each of them."""
+    requests = leaf.requests()
+    if Usage.total(requests) != call.usage:
+        return [call]
+    return [msgspec.structs.replace(call, usage=usage) for usage in requests]
 
 
 def _leaves(model: ModelSpans) -> list[RoleSpan]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 
-from carob.schema import Json, Span, SpanEvent
+from carob.schema import Json, Span, SpanEvent, Usage
 from carob.traces.messages.blocks import read_message
 from carob.traces.messages.message import ROLES, Message, Role, asked_text, last_answer
 from carob.traces.messages.read import read_messages
-from carob.traces.shape import decode_json
+from carob.traces.shape import as_count, decode_json
 
 _INPUT_EVENTS: dict[str, Role] = {
     "gen_ai.system.message": "system",
@@ -19,6 +19,7 @@ _INPUT_EVENTS: dict[str, Role] = {
 }
 _BODY = "gen_ai.event.content"
 """Where Azure keeps the body of an event."""
+_USAGE = "gen_ai.usage."
 _ROLE_PREFIX = re.compile(r"^(system|developer|user|assistant|tool): ", re.MULTILINE)
 _CONTENT_KEYS = ("content", "tool_calls", "parts", "message")
 
@@ -77,6 +78,25 @@ def _last_content(side: Json) -> Json:
     if isinstance(content, dict):
         return content.get("message", content.get("content"))
     return content
+
+
+def count_requests(span: Span) -> list[Usage]:
+    """Read the tokens of each request that a span records as an event of its own.
+
+    ADK writes one event per request, also where another recorder's span is around several requests
+    and its attributes are those of the last one.
+    """
+    return [
+        Usage(
+            as_count(counts.get(f"{_USAGE}input_tokens")),
+            as_count(counts.get(f"{_USAGE}output_tokens")),
+            as_count(counts.get(f"{_USAGE}cache_read.input_tokens")),
+            as_count(counts.get(f"{_USAGE}cache_creation.input_tokens")),
+            as_count(counts.get(f"{_USAGE}reasoning.output_tokens")),
+        )
+        for event in span.events
+        if f"{_USAGE}input_tokens" in (counts := event.attributes)
+    ]
 
 
 def read_event_list(value: Json, *, outputs: bool) -> list[Message] | None:

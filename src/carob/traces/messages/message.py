@@ -76,6 +76,8 @@ ROLES: dict[Json, Role] = {
     "function": "tool",
     "ipython": "tool",
     "tool-response": "tool",
+    "assistantmessage": "assistant",
+    "usermessage": "user",
     "systemmessage": "system",
     "humanmessage": "user",
     "aimessage": "assistant",

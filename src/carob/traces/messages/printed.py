@@ -9,6 +9,7 @@ from typing import NamedTuple
 from carob.schema import Json
 from carob.traces.shape import parse_literal
 
+_UPPER = frozenset("[ABCDEFGHIJKLMNOPQRSTUVWXYZ")
 _LIMIT = 100_000
 """Longer texts are not parsed: the patterns would take too long."""
 # The patterns are compiled on first use: few recorders print objects.
@@ -25,9 +26,13 @@ _EXECUTION = (
 _CALLING = r"(?s:arguments=(\{.*\}))"
 _ACTION = r"(?s:Action Input:\s*(\{.*\}))"
 _ENUM = r"<\w+\.\w+: ('\w+')>"
+_USAGE = r"'usage': (\{(?:[^{}]|\{[^{}]*\})*\})"
 _OBJECT = re.compile(
-    r"\[?<[\w.]+ (?:object|pending|finished)\b|[A-Za-z_][\w.]*\(\w+=|\w+=[A-Z]\w*\("
+    r"\[?<[\w.]+ (?:object|pending|finished)\b|\[?[A-Za-z_][\w.]*\(\w+=|\w+=[A-Z]\w*\("
     r"|\w+='[^']*' \w+="
+)
+_MESSAGE_OBJECT = re.compile(
+    r"\[?[A-Z]\w*(?:Message|Content|Output|Response|Result|Choice|Generation)\((?:\w+=|\)|$)"
 )
 
 
@@ -70,6 +75,12 @@ def parse_execution(text: str) -> PrintedExecution | None:
 def is_printed_object(text: str) -> bool:
     """Whether a text is a printed object rather than a message."""
     return ("=" in text or text.startswith(("<", "[<"))) and _OBJECT.match(text) is not None
+
+
+def is_printed_message(text: str) -> bool:
+    """Whether a text is a printed message of a framework rather than what a model wrote, which may
+    be code."""
+    return text[:1] in _UPPER and _MESSAGE_OBJECT.match(text) is not None
 
 
 def parse_crew_arguments(text: str) -> str | None:
@@ -117,16 +128,26 @@ def parse_haystack_message(text: str) -> dict[str, Json] | None:
 
     Everything after the content is ignored: it may hold objects that cannot be parsed.
     """
+    end = text.rfind(", _name=")
+    fields = parse_objects(text if end < 0 else f"{text[:end]})")
+    return fields if isinstance(fields, dict) else None
+
+
+def parse_haystack_usage(text: str) -> Json:
+    """Return the token counts in the `_meta` of a printed message."""
+    match = re.search(_USAGE, text[:_LIMIT])
+    return parse_literal(match[1]) if match else None
+
+
+def parse_objects(text: str) -> Json:
+    """Parse printed objects, and lists of them: each becomes a dict of its fields, with the name
+    of its class as `type`. Returns `None` if a field holds what cannot be parsed."""
     if len(text) > _LIMIT:
         return None
-    source = re.sub(_ENUM, r"\1", text)
-    end = source.rfind(", _name=")
     try:
-        tree = ast.parse(source if end < 0 else f"{source[:end]})", mode="eval")
-        fields = _parse_node(tree.body)
+        return _parse_node(ast.parse(re.sub(_ENUM, r"\1", text), mode="eval").body)
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
         return None
-    return fields if isinstance(fields, dict) else None
 
 
 def _parse_node(node: ast.expr) -> Json:

@@ -195,6 +195,11 @@ def _collect(value: Json, role: Role, messages: list[Message], depth: int) -> No
         return
     if isinstance(value, str):
         message = _parse_printed(value) if value.startswith(_PRINTED_MESSAGES) else None
+        if message is None and printed.is_printed_message(value):
+            parsed = printed.parse_objects(value)
+            if parsed is not None:
+                _collect(parsed, role, messages, depth + 1)
+                return
         messages.append(message or Message(role, value))
     elif isinstance(value, list):
         _collect_list(value, role, messages, depth)
@@ -211,8 +216,19 @@ def _collect_list(value: list[Json], role: Role, messages: list[Message], depth:
     for item in value:
         if isinstance(item, dict):
             _collect_dict(item, role, messages, depth + 1)
+            if messages and messages[-1].role == "other" and messages[-1].text is not None:
+                _name_tool(item.get("role"), messages)
         else:
             _collect(decode_json(item), role, messages, depth + 1)
+
+
+def _name_tool(role: Json, messages: list[Message]) -> None:
+    """Read the last message as a result, if its role is the name of a tool that was called before:
+    that is how Langfuse's handler for LangChain.js writes results."""
+    last = messages[-1]
+    if any(call.name == role for message in messages for call in message.calls):
+        result = ResultBlock(None, id_text(role), plain_value(last.text), False)
+        messages[-1] = Message("tool", results=[result])
 
 
 def _collect_dict(value: dict[str, Json], role: Role, messages: list[Message], depth: int) -> None:
