@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 from google import genai
@@ -10,6 +11,7 @@ from google.genai import types
 from tests.captures.frameworks import chat_loop, support
 
 MODEL = "gemini-2.5-flash"
+CONTENT_MODES = {"spans": "SPAN_ONLY", "events": "EVENT_ONLY"}
 
 
 def start_recorder() -> Any:
@@ -18,6 +20,13 @@ def start_recorder() -> Any:
         from openinference.instrumentation.google_genai import GoogleGenAIInstrumentor
 
         GoogleGenAIInstrumentor().instrument(tracer_provider=provider)
+    elif support.RECORDER in CONTENT_MODES:
+        from opentelemetry.instrumentation.google_genai import GoogleGenAiSdkInstrumentor
+
+        support.logger_provider()
+        mode = CONTENT_MODES[support.RECORDER] if support.CONTENT else "NO_CONTENT"
+        os.environ["OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"] = mode
+        GoogleGenAiSdkInstrumentor().instrument(tracer_provider=provider)
     else:
         from opentelemetry.instrumentation.google_generativeai import (
             GoogleGenerativeAiInstrumentor,

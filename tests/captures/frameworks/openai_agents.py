@@ -38,6 +38,11 @@ def start_recorder() -> Any:
         from opentelemetry.instrumentation.openai_agents import OpenAIAgentsInstrumentor
 
         OpenAIAgentsInstrumentor().instrument(tracer_provider=provider)
+    elif RECORDER == "otel":
+        from opentelemetry.instrumentation.openai_agents import OpenAIAgentsInstrumentor
+
+        support.logger_provider()
+        OpenAIAgentsInstrumentor().instrument(tracer_provider=provider)
     elif RECORDER == "logfire":
         import logfire
 

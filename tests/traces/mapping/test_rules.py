@@ -14,9 +14,6 @@ MARKER = "<elided>"
 STRUCTURE = frozenset(("role", "kind", "type", "name", "id", "operation", "operationId", "method"))
 """The last parts of keys that are not content."""
 
-NOT_HELD_YET = ("langgraph-openinference-sub-agent.jsonl.gz-000000",)
-"""Without its metadata, a step of the supervisor is named like an agent."""
-
 every_trace = pytest.mark.parametrize("recorded", recorded_traces(), ids=name_trace)
 
 
@@ -85,9 +82,6 @@ def test_markers_in_place_of_content_are_never_content(recorded: RecordedTrace):
         for trace in traces
         for problem in wrong_values(recorded.trace, trace, loses_span=True)
     ]
-    if name_trace(recorded) in NOT_HELD_YET:
-        assert wrong
-        pytest.xfail(wrong[0])
     assert wrong == []
     texts = [
         (turn.user, turn.response, turn.tool_calls, [result.result for result in turn.tool_results])

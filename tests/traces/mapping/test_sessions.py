@@ -50,3 +50,30 @@ def test_other_question_after_an_interruption_is_a_turn_of_its_own():
     session = merge(ASKED, other)
     assert len(session.turns) == 2
     assert "response" in session.gaps
+
+
+def test_run_during_a_tool_call_of_another_trace_is_a_sub_agent_and_no_turn():
+    ask = ToolCall("ask_stock", {"q": "bikes"}, "call_1", "desk", start=2, end=8)
+    look = ToolCall("look_up", {"item": "bike"}, "call_2", "stock", start=4, end=5)
+    outer = Turn(
+        "Any bikes?",
+        "Twelve.",
+        (ask,),
+        agents=("desk",),
+        model_calls=(ModelCall(agent="desk", start=1), ModelCall(agent="desk", start=9)),
+        start=0,
+        end=10,
+    )
+    inner = Turn(
+        "bikes",
+        "12",
+        (look,),
+        agents=("stock",),
+        model_calls=(ModelCall(agent="stock", start=3),),
+        start=3,
+        end=6,
+    )
+    (turn,) = merge(outer, inner).turns
+    assert (turn.user, turn.response, turn.tool_calls) == ("Any bikes?", "Twelve.", (ask, look))
+    assert turn.agents == ("desk", "stock", "desk")
+    assert len(turn.model_calls) == 3

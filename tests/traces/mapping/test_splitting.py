@@ -55,3 +55,28 @@ def test_call_that_repeats_the_history_begins_a_turn_after_an_answer():
     history = (message("user", "Is it open?"), message("assistant", "Yes"))
     second = chat("b", 5, "Until when?", "Until six.", history=history)
     assert turns(first, second) == [("Is it open?", "Yes"), ("Until when?", "Until six.")]
+
+
+def owner(operation: str) -> Span:
+    attributes: dict[str, Json] = {"gen_ai.operation.name": operation, "gen_ai.agent.name": "shop"}
+    return Span("t1", "root", None, operation, "internal", 0, 100, attributes)
+
+
+BIKES = chat("a", 1, "Which bikes are in stock?", "Twelve city bikes.")
+HELMETS = chat("b", 5, "Do you sell helmets?", "Yes, in three sizes.")
+
+
+def test_unrelated_questions_within_a_workflow_without_content_are_turns():
+    (trace,) = to_traces((owner("invoke_workflow"), BIKES, HELMETS))
+    assert [turn.response for turn in trace.turns] == ["Twelve city bikes.", "Yes, in three sizes."]
+
+
+def test_unrelated_questions_within_an_agent_are_a_known_gap():
+    (trace,) = to_traces((owner("invoke_agent"), BIKES, HELMETS))
+    assert {"user", "response"} <= trace.gaps.keys()
+
+
+def test_steps_of_an_agent_that_repeat_the_question_are_no_gap():
+    again = chat("b", 5, "Which bikes are in stock?", "Twelve city bikes, all blue.")
+    (trace,) = to_traces((owner("invoke_agent"), BIKES, again))
+    assert not trace.gaps

@@ -608,3 +608,74 @@ def test_control_flow_of_a_graph_is_not_an_error():
     )
     (turn,) = to_trace(waiting, chat("a", "desk", 2, calls(("c1", "rent", {})))).turns
     assert turn.error is None
+
+
+def test_answer_that_a_step_around_the_model_did_not_return_is_not_the_response():
+    front = span(
+        "graph",
+        None,
+        0,
+        9,
+        openinference__span__kind="CHAIN",
+        input__value=json.dumps({"request": {"query": "Plan a trip"}}),
+        output__value=json.dumps({"plan": {"days": 3}}),
+    )
+    router = chat("router", "graph", 1, text('{"next": "planner"}'))
+    (trace,) = to_traces((front, router))
+    assert (trace.turns[0].user, trace.turns[0].response) == ("Plan a trip", None)
+    assert "response" in trace.gaps
+
+
+def test_answer_within_what_the_outermost_step_returned_is_the_response():
+    returned = json.dumps({"plan": {"days": 3, "text": "Three days in Rome."}})
+    front = span(
+        "graph",
+        None,
+        0,
+        9,
+        openinference__span__kind="CHAIN",
+        input__value=json.dumps({"request": {"query": "Plan a trip"}}),
+        output__value=returned,
+    )
+    (trace,) = to_traces((front, chat("writer", "graph", 1, text("Three days in Rome."))))
+    assert trace.turns[0].response == "Three days in Rome."
+
+
+def test_printed_object_that_cannot_be_parsed_is_neither_an_answer_nor_no_call():
+    call = chat("m", None, 1, text("ChatResult(value=<object at 0x1>, calls="))
+    (trace,) = to_traces((call,))
+    assert (trace.turns[0].response, trace.turns[0].tool_calls) == (None, None)
+
+
+def test_requests_that_one_span_records_as_events_are_counted_one_by_one():
+    events = tuple(
+        SpanEvent(
+            name="gen_ai.client.inference.operation.details",
+            attributes={"gen_ai.usage.input_tokens": tokens, "gen_ai.usage.output_tokens": 1},
+        )
+        for tokens in (10, 20)
+    )
+    last = chat("m", None, 1, text("Done."), gen_ai__usage__input_tokens=20)
+    (trace,) = to_traces((msgspec.structs.replace(last, events=events),))
+    assert [call.usage.input_tokens for call in trace.model_calls] == [10, 20]
+
+
+def test_total_is_unknown_if_a_call_was_not_counted():
+    first = chat("a", "pilot", 1, text("Wait."), gen_ai__usage__input_tokens=5)
+    last = chat("b", "pilot", 3, text("Done."))
+    (trace,) = to_traces((agent("pilot", None, 0, 9), first, last))
+    assert trace.usage == Usage()
+    assert "usage" in trace.gaps
+
+
+def test_messages_without_an_operation_or_a_model_are_those_of_a_model():
+    call = span(
+        "call",
+        None,
+        1,
+        2,
+        gen_ai__input__messages=json.dumps([{"role": "user", "parts": text("Hi")}]),
+        gen_ai__output__messages=json.dumps([{"role": "assistant", "parts": text("Hello")}]),
+    )
+    (trace,) = to_traces((call,))
+    assert (trace.turns[0].user, trace.turns[0].response) == ("Hi", "Hello")

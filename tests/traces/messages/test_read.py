@@ -315,3 +315,31 @@ def test_built_in_openai_tools_are_calls_with_their_results():
         [],
     ]
     assert last_answer(messages) == "2"
+
+
+def test_role_that_is_the_name_of_a_called_tool_marks_its_result():
+    call: Json = {"id": "c1", "name": "search", "args": {"q": "tides"}}
+    messages = read_messages(
+        [
+            {"role": "assistant", "content": "", "tool_calls": [call]},
+            {"role": "search", "content": "06:10"},
+            {"role": "narrator", "content": "The end."},
+        ],
+        "user",
+    )
+    assert messages[1].results == [ResultBlock(None, "search", "06:10", False)]
+    assert (messages[2].role, messages[2].results) == ("other", [])
+
+
+def test_printed_messages_of_a_framework_are_read():
+    text = "[AssistantMessage(content=[MessageTextContent(type='text', text='At 06:10.')])]"
+    assert last_answer(read_messages(text, "assistant")) == "At 06:10."
+    call = (
+        "[AssistantMessage(content=[MessageToolCallContent(type='tool-call', id='c1', "
+        """tool_name='search', args='{"q": "tides"}')])]"""
+    )
+    assert read_messages(call, "assistant")[0].calls == [CALL]
+
+
+def test_code_that_a_model_writes_is_its_answer():
+    assert last_answer(read_messages("Point(x=1, y=2)", "assistant")) == "Point(x=1, y=2)"

@@ -11,7 +11,6 @@ from carob.traces.mapping.convention import (
     SpanRole,
     TokenKeys,
     first_text,
-    graph_node,
 )
 from carob.traces.mapping.sources import (
     LANGFUSE_INPUT,
@@ -23,6 +22,7 @@ from carob.traces.mapping.sources import (
 )
 from carob.traces.mapping.tool_spans import ToolSpan, unwrap_output
 from carob.traces.messages import events, numbered_attributes
+from carob.traces.shape import text_or_none
 
 ROLES: dict[object, SpanRole] = {  # by some early names, and by those of gemini-cli
     "chat": "model",
@@ -56,7 +56,10 @@ _MODEL_KEYS = (
     "gen_ai.output.messages",
 )
 _MESSAGES = ("gen_ai.input.messages", "gen_ai.output.messages")
+CHAINS = ("RunnableSequence", "RunnableParallel", "RunnableLambda", "LangGraph")
+"""LangChain's classes, which some recorders take for the names of agents."""
 _GRAPH_PATH = "traceloop.association.properties.langgraph_checkpoint_ns"
+_STATUSES = ("gen_ai.tool.status", "tool.status")
 _PLACEHOLDER = "<not specified>"
 _STORED = "langfuse.observation.type"
 EVENTS_IN = MessageSource("events", events.read_input, events.read_last_input)
@@ -170,14 +173,14 @@ class GenAi(Convention):
     def agent_name(self, span: Span) -> str | None:
         """Return the attribute, else the name in a span name such as `invoke_agent weather`."""
         if name := first_text(span.attributes, self.agent_names):
-            return name
+            return None if name.startswith(CHAINS) else name
         name = _suffix(span.name, "invoke_agent ")
         return None if name == span.attributes.get("gen_ai.request.model") else name
 
-    def worker_name(self, span: Span) -> str | None:
-        """Return the node of LangGraph whose graph the span is a step of: OpenLLMetry adds it."""
+    def graph_path(self, span: Span) -> str | None:
+        """Return what OpenLLMetry adds."""
         path = span.attributes.get(_GRAPH_PATH)
-        return None if path is None else graph_node(path)
+        return None if path is None else text_or_none(path)
 
     def tool_name(self, span: Span) -> str | None:
         """Return the attribute, else the name in a span name such as `execute_tool search`."""
@@ -235,8 +238,9 @@ def _fill_from_langfuse(tool: ToolSpan, span: Span) -> None:
 
 def with_status(tool: ToolSpan, span: Span) -> ToolSpan:
     """Mark a tool as failed whose status says so; Strands keeps the status beside the result."""
-    if span.attributes.get("gen_ai.tool.status") == "error" and tool.output:
-        tool.output.failed = True
+    for key in _STATUSES:
+        if span.attributes.get(key) == "error" and tool.output:
+            tool.output.failed = True
     return tool
 
 

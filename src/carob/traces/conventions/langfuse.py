@@ -15,9 +15,8 @@ from carob.traces.mapping.convention import (
     SpanMarks,
     SpanRole,
     first_integer,
-    graph_node,
-    is_graph_in_tool,
 )
+from carob.traces.mapping.graphs import is_graph_in_tool
 from carob.traces.mapping.sources import messages_in
 from carob.traces.mapping.tool_spans import ToolOutput, ToolSpan
 from carob.traces.messages.message import last_user
@@ -133,9 +132,9 @@ class Langfuse(Convention):
             return span.name[len(_ADK_RUN) : -1] or None
         return super().agent_name(span) or span.name or None
 
-    def worker_name(self, span: Span) -> str | None:
-        """Return the node of LangGraph whose graph the span is a step of."""
-        return graph_node(span.attributes.get(f"{_META}langgraph_checkpoint_ns"))
+    def graph_path(self, span: Span) -> str | None:
+        """Return the path in the metadata."""
+        return text_or_none(span.attributes.get(f"{_META}langgraph_checkpoint_ns"))
 
     def tool_name(self, span: Span) -> str | None:
         """Return the attribute, else the name of the observation."""
@@ -199,6 +198,8 @@ def _is_agent(span: Span) -> bool:
 def _is_step_of_graph(span: Span) -> bool:
     """Whether it is a function of LangGraph that only has the word `agent` in its name."""
     node = decode_json(span.attributes.get(f"{_META}langgraph_node"))
+    if node is None and f"{_META}langgraph_step" in span.attributes:
+        node = ""  # some node
     is_agent = decode_json(span.attributes.get(_AGENT)) == span.name
     return node is not None and (node != span.name or span.name == "agent") and not is_agent
 

@@ -13,12 +13,11 @@ from carob.traces.mapping.convention import (
     SpanMarks,
     SpanRole,
     first_text,
-    graph_node,
 )
 from carob.traces.mapping.sources import messages_in
 from carob.traces.mapping.tool_spans import ToolSpan
 from carob.traces.messages.usage import usage_of
-from carob.traces.shape import decode_json
+from carob.traces.shape import decode_json, text_or_none
 
 _META = "langsmith.metadata."
 _ROLES: dict[Json, SpanRole] = {
@@ -52,9 +51,9 @@ class LangSmith(GenAi):
         agent_name = span.attributes.get(f"{_META}lc_agent_name")
         return _promote(span, role, agent_name)
 
-    def worker_name(self, span: Span) -> str | None:
-        """Return the node of LangGraph whose graph the span is a step of."""
-        return graph_node(span.attributes.get(f"{_META}langgraph_checkpoint_ns"))
+    def graph_path(self, span: Span) -> str | None:
+        """Return the path in the metadata."""
+        return text_or_none(span.attributes.get(f"{_META}langgraph_checkpoint_ns"))
 
     def tool(self, span: Span) -> ToolSpan:
         """Return the call; an empty object is not a result."""

@@ -24,9 +24,8 @@ from carob.traces.mapping.convention import (
     SpanRole,
     TokenKeys,
     first_text,
-    graph_node,
-    is_graph_in_tool,
 )
+from carob.traces.mapping.graphs import is_graph_in_tool
 from carob.traces.mapping.sources import (
     LANGFUSE_INPUT,
     LANGFUSE_OUTPUT,
@@ -51,7 +50,11 @@ _CURRENT_AGENT = re.compile(r"\bcurrent_agent_name='([^']+)'")
 _LONGEST_TAIL = 2_000
 """Characters at the end of a printed event that are searched for its agent."""
 _SMOLAGENTS = ".smolagents"
+_AGENT_KEYS = frozenset(("agent.name", "smolagents.max_steps"))
+"""Attributes that only agents have."""
 _HAYSTACK = ".haystack"
+_SUPERVISOR_STEP = "call_agent"
+"""The function of a supervisor around each of its agents."""
 _BEEAI_EVENT = frozenset(("metadata.path", "metadata.id"))
 """What BeeAI's events have, each of which becomes a span within the span that it is about."""
 _OUTPUT = messages_under("llm.output_messages", numbered_attributes.OPENINFERENCE)
@@ -156,7 +159,8 @@ class OpenInference(Convention):
         """Decide by the kind, with exceptions for single instrumentations."""
         kind = span.attributes.get(_KIND)
         if kind is None:
-            return _role_from_log(span)
+            is_agent = not _AGENT_KEYS.isdisjoint(span.attributes)
+            return "agent" if is_agent else _role_from_log(span)
         role = _ROLES.get(kind.upper()) if isinstance(kind, str) else None
         if span.scope.endswith(".beeai") and not _BEEAI_EVENT.isdisjoint(span.attributes):
             return None
@@ -193,7 +197,8 @@ class OpenInference(Convention):
         for prefix in _ADK_AGENTS if attribute is None else ():
             if span.name.startswith(prefix):
                 return span.name[len(prefix) :].removesuffix("]") or None
-        if attribute or not (_CONTENT & span.attributes.keys() or span.events):
+        has_own_name = not (_CONTENT | _AGENT_KEYS).isdisjoint(span.attributes)
+        if attribute or not (has_own_name or span.events):
             return attribute
         name = span.name.removesuffix(".run")
         if (
@@ -204,12 +209,12 @@ class OpenInference(Convention):
             return None
         return name if name and "." not in name else None
 
-    def worker_name(self, span: Span) -> str | None:
-        """Return the node of LangGraph whose graph the span is a step of."""
+    def graph_path(self, span: Span) -> str | None:
+        """Return the path in the metadata."""
         metadata = span.attributes.get("metadata")
-        if isinstance(metadata, str) and "|" not in metadata:
+        if isinstance(metadata, str) and "langgraph_checkpoint_ns" not in metadata:
             return None
-        return graph_node(_metadata(span).get("langgraph_checkpoint_ns"))
+        return text_or_none(_metadata(span).get("langgraph_checkpoint_ns"))
 
     def step_agent(self, span: Span) -> str | None:
         """Return the agent that a step of LlamaIndex's workflow runs, from a printed event."""
@@ -235,7 +240,7 @@ class OpenInference(Convention):
 
     def counts_all_runs(self, span: Span) -> bool:
         """Return whether it is a crew or smolagents' agent: these count from their creation on."""
-        is_agent = span.attributes.get(_KIND) == "AGENT"
+        is_agent = span.attributes.get(_KIND, "AGENT") == "AGENT"
         return "crew_id" in span.attributes or (is_agent and span.scope.endswith(_SMOLAGENTS))
 
     def usage(self, span: Span) -> Usage:
@@ -326,6 +331,8 @@ def _is_agent_in_tool(span: Span) -> bool:
 def _is_step_of_graph(span: Span) -> bool:
     """Whether it is a function of a graph that only has the word `agent` in its name."""
     node = _metadata(span).get("langgraph_node")
+    if node is None and span.name == _SUPERVISOR_STEP:
+        return True
     return node is not None and node != span.name and not _is_named(span)
 
 

@@ -23,7 +23,6 @@ _KINDS: dict[Json, SpanRole] = {
 _REQUESTS: dict[Json, SpanRole] = {"chat": "model", "completion": "model"}
 _RETRIEVALS = ("vector_db_retrieve", "retrieve", "retrieval")
 _OUTPUT = "traceloop.entity.output"
-_CHAINS = ("RunnableSequence", "RunnableParallel", "RunnableLambda", "LangGraph")
 _PROPERTIES = "traceloop.association.properties."
 
 
@@ -96,10 +95,9 @@ class OpenLlmetry(GenAi):
         return "crewai.crew.usage_metrics" in span.attributes
 
     def agent_name(self, span: Span) -> str | None:
-        """Return the name, unless it is a class of a LangChain chain or a LlamaIndex workflow."""
+        """Return the name, unless it is a class of a LlamaIndex workflow."""
         name = super().agent_name(span)
-        is_class = name is not None and (name.startswith(_CHAINS) or name.endswith(".workflow"))
-        return None if is_class else name
+        return None if name is not None and name.endswith(".workflow") else name
 
     def step_agent(self, span: Span) -> str | None:
         """Return the agent that a step of LlamaIndex's workflow runs."""

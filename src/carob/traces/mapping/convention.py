@@ -12,10 +12,15 @@ from copy import copy
 from typing import ClassVar, Literal, NamedTuple
 
 from carob.schema import Json, Span, Usage
+from carob.traces.mapping.graphs import graph_node
 from carob.traces.mapping.sources import MessageSource
 from carob.traces.mapping.tool_spans import ToolSpan, unwrap_output
 from carob.traces.messages.message import Message, asked_text, last_answer
-from carob.traces.messages.usage import include_cached, include_thoughts
+from carob.traces.messages.usage import (
+    drop_unclear_output,
+    include_cached,
+    include_thoughts,
+)
 from carob.traces.messages.withheld import hide_markers, is_withheld, withhold
 from carob.traces.shape import decode_json, to_integer
 
@@ -83,6 +88,8 @@ _SOURCE_FIELDS = {
 """The sources of messages, and where conventions have them that do not list any."""
 _RESPONSE_IDS = ("gen_ai.response.id", "output.value")
 """Attributes that may hold the id of a model's response."""
+_WITHOUT_THOUGHTS = "opentelemetry.instrumentation.google_generativeai"
+"""The scope of a recorder that does not count Gemini's thoughts."""
 _EMPTY_OUTPUTS = ("{}", "[]", "null")
 
 
@@ -193,9 +200,14 @@ class Convention:
         """Return the name of the agent."""
         return first_text(span.attributes, self.agent_names)
 
-    def worker_name(self, span: Span) -> str | None:
-        """Return the agent that a span says it works for, beside `gen_ai.agent.name`."""
+    def graph_path(self, span: Span) -> str | None:
+        """Return the path of the step of LangGraph that a span belongs to."""
         return None
+
+    def worker_name(self, span: Span) -> str | None:
+        """Return the agent that a span says it works for: the node whose graph it is a step of."""
+        path = self.graph_path(span)
+        return None if path is None else graph_node(path)
 
     def step_agent(self, span: Span) -> str | None:
         """Return the agent that a step of a workflow runs."""
@@ -245,6 +257,8 @@ class Convention:
             total_tokens=first_integer(counts, total) if total else None,
         )
         usage = include_cached(usage, beside=self.cached_beside_input)
+        if span.scope == _WITHOUT_THOUGHTS:
+            usage = drop_unclear_output(usage)
         if usage.total_tokens is not None and usage.reasoning_tokens is None:
             return include_thoughts(usage, self.provider_name(span) or self.model_name(span))
         return usage
@@ -349,27 +363,6 @@ class Convention:
     def conversation_id(self, span: Span) -> str | None:
         """Return the id that all traces of a conversation share."""
         return first_text(span.attributes, self.conversations)
-
-
-def graph_node(namespace: Json) -> str | None:
-    """Return the node that contains a step, from LangGraph's `writer:<id>|model:<id>`.
-
-    A graph within a graph is an agent of a team; a step of the outer graph has a single part. The
-    node `tools` of LangChain's agents is none: what it contains is called by a tool.
-    """
-    parts = namespace.split("|") if isinstance(namespace, str) else []
-    node = parts[-2].strip('"').split(":", 1)[0] if len(parts) > 1 else None
-    return None if node == "tools" else node or None
-
-
-def is_graph_in_tool(name: str, node: Json, received: Json, returned: Json) -> bool:
-    """Whether a step of LangGraph is an agent that a tool runs: in JavaScript, such a graph has the
-    metadata of the agent around it, and only its name is its own."""
-    if node != "tools" or name in (node, "LangGraph"):
-        return False
-    return all(
-        isinstance(text, str) and text.startswith('{"messages":') for text in (received, returned)
-    )
 
 
 def first_text(attributes: dict[str, Json], keys: tuple[str, ...]) -> str | None:

@@ -7,7 +7,7 @@ from itertools import groupby
 
 import msgspec
 
-from carob.schema import Trace, Turn
+from carob.schema import ModelCall, ToolCall, Trace, Turn
 from carob.traces.mapping.tokens import find_missing_tokens
 
 
@@ -38,7 +38,7 @@ def _merge_traces(session_id: str, group: list[Trace]) -> Trace:
     if missing is not None:
         gaps["usage"] = missing
     all_turns = [turn for trace in ordered for turn in trace.turns]
-    turns = _join_resumed(all_turns)
+    turns = _join_resumed(_join_inner_runs(all_turns) if len(ordered) > 1 else all_turns)
     if len(turns) < len(all_turns) and all(_is_finished(turn) for turn in turns):
         gaps.pop("response", None)
     return msgspec.structs.replace(
@@ -59,6 +59,51 @@ def _start(trace: Trace) -> int:
 
 def _is_finished(turn: Turn) -> bool:
     return turn.response is not None or turn.error is not None
+
+
+# Strands 0.2 gives an agent that a tool runs a trace of its own. It is no turn: the user neither
+# asked nor was answered while the tool ran.
+def _join_inner_runs(turns: list[Turn]) -> list[Turn]:
+    joined: list[Turn] = []
+    for turn in turns:  # in order of time, so that the outer run comes first
+        outer = next((index for index, before in enumerate(joined) if _runs_in(before, turn)), None)
+        if outer is None:
+            joined.append(turn)
+        else:
+            joined[outer] = _join_inner_run(joined[outer], turn)
+    return joined
+
+
+def _runs_in(outer: Turn, inner: Turn) -> bool:
+    return inner.start is not None and any(_lasts(call, inner) for call in outer.tool_calls or ())
+
+
+def _lasts(call: ToolCall, turn: Turn) -> bool:
+    """Whether a turn took place while a tool was running."""
+    if call.start is None or call.end is None or turn.start is None or turn.end is None:
+        return False
+    return call.start < turn.start and turn.end < call.end
+
+
+def _join_inner_run(outer: Turn, inner: Turn) -> Turn:
+    calls = sorted((*(outer.tool_calls or ()), *(inner.tool_calls or ())), key=_start_of)
+    models = sorted((*outer.model_calls, *inner.model_calls), key=_start_of)
+    ids = {call.id: index for index, call in enumerate(calls)}
+    results = sorted(
+        (*outer.tool_results, *inner.tool_results), key=lambda result: ids.get(result.id, 0)
+    )
+    agents = [call.agent for call in models if call.agent] or [*outer.agents, *inner.agents]
+    return msgspec.structs.replace(
+        outer,
+        tool_calls=tuple(calls) if inner.tool_calls is not None else None,
+        tool_results=tuple(results),
+        agents=tuple(name for name, _ in groupby(agents)),
+        model_calls=tuple(models),
+    )
+
+
+def _start_of(call: ToolCall | ModelCall) -> int:
+    return call.start or 0
 
 
 # An agent that asks a person to approve a tool call stops there, and what happens after the

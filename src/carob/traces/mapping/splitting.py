@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from carob.traces.mapping.roles import RoleSpan
-from carob.traces.mapping.turn_spans import find_front, is_around
+from carob.traces.mapping.turn_spans import ModelSpans, find_front, is_around
 from carob.traces.messages.message import last_answer
 from carob.traces.messages.printed import is_printed_object
 
@@ -49,10 +49,13 @@ def split_turns(role_spans: list[RoleSpan]) -> Iterator[list[RoleSpan]]:
 
 
 def _is_one_run(owners: list[RoleSpan], first: RoleSpan) -> bool:
-    """Whether all agents are steps of a root span that received a user message itself."""
+    """Whether all agents are steps of a root span that received a user message itself, or of one
+    where no message is recorded at all."""
     if first.role != "chain" or not is_around(first, owners):
         return False
-    return first.convention.user_text(first.span) is not None
+    if first.convention.user_text(first.span) is not None:
+        return True
+    return all(owner.convention.user_text(owner.span) is None for owner in owners)
 
 
 def _find_agent_starts(owners: list[RoleSpan]) -> list[RoleSpan]:
@@ -132,9 +135,10 @@ def _find_starts(models: list[RoleSpan], *, alone: bool) -> list[RoleSpan]:
     return starts
 
 
-def asks_several(models: list[RoleSpan]) -> bool:
+def asks_several(models: list[ModelSpans]) -> bool:
     """Whether model calls received questions that have nothing to do with each other."""
-    return bool(_find_starts(models, alone=True))
+    outer = [model.outer for model in models]
+    return len(outer) > 1 and bool(_find_starts(outer, alone=True))
 
 
 class _SplitExchange:

@@ -9,7 +9,7 @@ from carob.traces.mapping.call_matching import MatchedCall, match_calls
 from carob.traces.mapping.roles import RoleSpan
 from carob.traces.mapping.tool_spans import ToolSpan, failure_reason
 from carob.traces.mapping.turn_spans import ModelSpans, TurnSpans, agent_of
-from carob.traces.messages.frames import is_observation
+from carob.traces.messages.frames import is_hand_over, is_observation
 from carob.traces.messages.message import CallBlock, Message, ResultBlock, asked_text
 from carob.traces.messages.printed import is_printed_object
 from carob.traces.messages.withheld import hide_markers
@@ -23,7 +23,8 @@ def find_tool_calls(turn: TurnSpans) -> list[MatchedCall]:
     requested, results = _find_requests(turn)
     executed = _find_executions(turn)
     if any(call.tool and call.tool.is_request for call in executed):
-        requested += _take_requests(executed)
+        known_ids = {call.id for call in requested} - {None}
+        requested += [call for call in _take_requests(executed) if call.id not in known_ids]
     # The agents' own messages are the last resort: they record neither when a call was made nor by
     # which model.
     if not requested and not (executed and all(_is_complete(call) for call in executed)):
@@ -66,9 +67,20 @@ def _calls_before(
     if received is None or asked_text(received[1]) is None:
         return [], []
     recent = _since_user(received[1])
-    calls = [call for message in recent for call in message.calls if call.id not in known_ids]
+    calls = [call for call in _calls_of_models(recent) if call.id not in known_ids]
     requests = [_request(call, None, None, model.outer) for call in calls]
     return requests, _results_since_user(recent) if calls else []
+
+
+def _calls_of_models(messages: list[Message]) -> list[CallBlock]:
+    """The calls that a model requested: a supervisor adds calls to the history by which an agent
+    seems to hand back."""
+    return [
+        call
+        for message in messages
+        if not (message.text and is_hand_over(message.text))
+        for call in message.calls
+    ]
 
 
 def _calls_in_history(turn: TurnSpans, known_ids: set[str | None]) -> list[MatchedCall]:
@@ -87,7 +99,7 @@ def _calls_in_history(turn: TurnSpans, known_ids: set[str | None]) -> list[Match
         # What the model without output received itself was called before it.
         before = outer.input_messages()
         earlier = {call.id for message in (before[1] if before else ()) for call in message.calls}
-        calls = [call for message in _since_user(received[1]) for call in message.calls]
+        calls = _calls_of_models(_since_user(received[1]))
         new = [call for call in calls if call.id and call.id not in known_ids | earlier]
         calls_found += [_request(call, model.agent, outer.span.start, outer) for call in new]
         known_ids |= {call.id for call in new}

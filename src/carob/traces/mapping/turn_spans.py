@@ -112,6 +112,8 @@ def group_by_role(role_spans: list[RoleSpan]) -> TurnSpans:
     turn.owner = _find_owner(role_spans, turn)
     turn.front = find_front(role_spans)
     turn.models = [_model_spans(spans, turn) for spans in _group_calls(models)]
+    if is_team(turn):
+        _forget_team(turn)
     turn.main_models = [model for model in turn.models if not turn.is_in_tool(model.outer)]
     turn.counters = [
         role_span
@@ -252,10 +254,18 @@ def agent_of(role_span: RoleSpan, turn: TurnSpans) -> str | None:
     agent = _last_running(role_span, [owner for owner in turn.owners if owner.role == "agent"])
     if agent is None:
         return workflow_name(turn)
+    if _is_below_missing(role_span, agent):
+        return None
     tool = _last_running(role_span, turn.tools)
     is_beside = tool is not None and tool.span.parent_id == role_span.span.parent_id
     is_in_tool = tool is not None and (tool.span.start or 0) > (agent.span.start or 0)
     return None if is_in_tool and not is_beside else agent.name
+
+
+def _is_below_missing(role_span: RoleSpan, agent: RoleSpan) -> bool:
+    """Whether a span that was between the two is missing: it may have been another agent."""
+    root, other = role_span.context.root, agent.context.root
+    return root.parent_id is not None and root.parent_id != other.parent_id and root is not other
 
 
 def _inner_worker(role_span: RoleSpan) -> str | None:
@@ -269,10 +279,25 @@ def _inner_worker(role_span: RoleSpan) -> str | None:
 
 
 def is_team(turn: TurnSpans) -> bool:
-    """Whether all model calls are those of agents that the outermost agent only contains."""
-    return bool(turn.models) and all(
-        model.outer.convention.worker_name(model.outer.span) for model in turn.models
-    )
+    """Whether all model calls are those of agents that the outermost agent only contains. Calls
+    that lack the path of their step may be anybody's."""
+    has_worker = False
+    for model in turn.models:
+        convention, span = model.outer.convention, model.outer.span
+        path = convention.graph_path(span)
+        if path is not None and not convention.worker_name(span):
+            return False
+        has_worker = has_worker or path is not None
+    return has_worker
+
+
+def _forget_team(turn: TurnSpans) -> None:
+    """Drop the team as the agent of model calls that do not say for whom in it they work."""
+    for model in turn.models:
+        team = model.outer.context.outer_agent
+        if team is not None and model.agent == team.name:
+            convention, span = model.outer.convention, model.outer.span
+            model.agent = model.agent if convention.graph_path(span) else None
 
 
 def _last_running(role_span: RoleSpan, others: list[RoleSpan]) -> RoleSpan | None:

@@ -23,6 +23,7 @@ SEVERAL_QUESTIONS = "model calls received unrelated questions, and the agent's o
 LAST_REQUEST = "one span records several model calls, and only the last of them is left"
 _NO_TIME = 1 << 63
 _FIRST_DOCUMENT = "retrieval.documents.0.document.content"
+_PRINTED_DOCUMENT = "[Document(metadata="
 _NO_ANSWERS = ("null", "__end__")
 """What the last step of a graph returns in place of an answer."""
 _QUOTED = 200
@@ -41,9 +42,8 @@ def build_turn(turn: TurnSpans) -> Turn:
     user = _note_source(sources, "user", _find_user_text(turn))
     response = _note_source(sources, "response", _find_response(turn))
     error = _error(turn, response)
-    if turn.is_asked_by_model and turn.owner and len(turn.main_models) > 1:
-        if asks_several([model.outer for model in turn.main_models]):
-            turn.gaps["user"] = turn.gaps["response"] = SEVERAL_QUESTIONS
+    if turn.is_asked_by_model and turn.owner and asks_several(turn.main_models):
+        turn.gaps["user"] = turn.gaps["response"] = SEVERAL_QUESTIONS
     if response is None and error is None:
         turn.gaps["response"] = NO_RESPONSE
     start, end = _times(turn)
@@ -122,8 +122,8 @@ def _find_user_text(turn: TurnSpans) -> tuple[str, str] | None:
 
 
 def _quotes_documents(text: str, turn: TurnSpans) -> bool:
-    """Whether a text contains what was retrieved."""
-    return any(
+    """Whether a text contains what was retrieved, or LangChain's printed documents."""
+    return _PRINTED_DOCUMENT in text or any(
         isinstance(content := retriever.span.attributes.get(_FIRST_DOCUMENT), str)
         and content[:_QUOTED] in text
         for retriever in turn.retrievers
@@ -195,7 +195,7 @@ def _model_response(turn: TurnSpans) -> tuple[str, str] | None:
         if last is None or last.messages or not covers(before.outer.span, last.outer.span.start):
             break
         last = before  # a second recorder beside the first records no messages
-    if last is None or (last.messages and last.messages[-1].calls):
+    if last is None or (last.messages and last.messages[-1].calls) or _is_followed(last, turn):
         return None
     answer = last_answer(last.messages)
     if answer is not None and is_printed_message(answer):
@@ -203,10 +203,22 @@ def _model_response(turn: TurnSpans) -> tuple[str, str] | None:
     return None if answer is None else (last.source or "", answer)
 
 
+def _is_followed(model: ModelSpans, turn: TurnSpans) -> bool:
+    """Whether another agent started after a model call: what it said is not recorded."""
+    end = model.outer.span.end
+    return end is not None and any(
+        agent.role == "agent"
+        and (agent.span.start or 0) > end
+        and agent.name != model.agent
+        and not turn.is_in_tool(agent)
+        for agent in turn.owners[1:]
+    )
+
+
 def _raw_response(turn: TurnSpans) -> tuple[str, str] | None:
     """An output that is not a message: of the owner, else of the last step right below it."""
     owner = turn.owner
-    if owner is None:
+    if owner is None or _ended_before_last_call(owner, turn):
         return None
     if raw := owner.convention.raw_output(owner.span):
         return raw
@@ -235,9 +247,9 @@ def _agent_names(turn: TurnSpans) -> tuple[str, ...]:
         teams = {agent.name for agent in agents if agent.context.outer_agent is None}
         agents = [agent for agent in agents if agent.name not in teams]
     if not agents:
-        candidates = [workflow_name(turn), *(model.agent for model in turn.models)]
+        candidates = [model.agent for model in turn.models]
         if not any(candidates):
-            candidates = [chain.name for chain in turn.chains]
+            candidates = [workflow_name(turn), *(chain.name for chain in turn.chains)]
         return _without_repeats(name for name in candidates if name)
     if len({*(agent.name for agent in agents), *(model.agent for model in turn.models)}) == 1:
         return (agents[0].name or "",)

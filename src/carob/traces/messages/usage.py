@@ -157,3 +157,11 @@ def include_thoughts(usage: Usage, provider: str | None) -> Usage:
     if total is None or inputs is None or outputs is None or total <= inputs + outputs:
         return usage
     return msgspec.structs.replace(usage, output_tokens=total - inputs)
+
+
+def drop_unclear_output(usage: Usage) -> Usage:
+    """Return the counts of a recorder that leaves Gemini's thoughts out of the output, without that
+    output if only the missing input or total would show how many there were."""
+    if usage.total_tokens is not None and usage.input_tokens is not None:
+        return usage
+    return msgspec.structs.replace(usage, output_tokens=None)
