@@ -333,12 +333,12 @@ class _LiveProgress:
         self, journal: AttemptJournal, total: int, listener: Callable[[LiveEvent], None]
     ) -> None:
         self._journal, self._total, self._listener = journal, total, listener
-        self._pace = Pace(len(journal.done), total)
+        self._pace = Pace(journal.count, total)
         self.recorder: LiveRecorder | None = None
 
     async def finished(self, planned: PlannedAttempt, trace: Trace) -> None:
         await self._journal.save(planned.number, trace)
-        done = len(self._journal.done)
+        done = self._journal.count
         failure = trace.failure
         self._listener(
             LiveEvent(
@@ -357,7 +357,7 @@ class _LiveProgress:
 
 
 def _stopped(journal: AttemptJournal, total: int) -> StoppedError:
-    done = len(journal.done)
+    done = journal.count
     if not done:
         return StoppedError("stopped before any conversation was finished")
     if not journal.flush():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from hashlib import blake2b
@@ -23,6 +24,7 @@ _PATIENCE = 2.0
 """Seconds before the attempts of a run without a store are written to a file of their own: a
 function that is tried out leaves nothing behind."""
 _IN_MEMORY = 1000
+_DIGEST = 16
 
 
 class AttemptJournal:
@@ -34,8 +36,9 @@ class AttemptJournal:
         self._stored, self._report = stored, report
         self._codec = JsonCodec(Trace)
         self._spool: Spool[Trace] = Spool(self._codec, _IN_MEMORY)
-        self._numbers: list[int] = []
-        self._digests: dict[int, bytes] = {}
+        # A few bytes for each attempt: a night's run has very many.
+        self._numbers = array("Q")
+        self._digests = bytearray()
         self._pending: dict[int, bytes] = {}
         self._lock: asyncio.Lock | None = None
         self._known = resume
@@ -49,7 +52,12 @@ class AttemptJournal:
     @property
     def done(self) -> frozenset[int]:
         """The numbers of the finished attempts."""
-        return frozenset(self._digests)
+        return frozenset(self._numbers)
+
+    @property
+    def count(self) -> int:
+        """How many attempts are finished."""
+        return len(self._numbers)
 
     async def save(self, number: int, trace: Trace) -> None:
         """Save an attempt. When this returns, the end of the process does not lose it."""
@@ -80,7 +88,7 @@ class AttemptJournal:
     def _keep(self, number: int, body: bytes) -> None:
         self._spool.append_encoded(body)
         self._numbers.append(number)
-        self._digests[number] = blake2b(body, digest_size=16).digest()
+        self._digests += blake2b(body, digest_size=_DIGEST).digest()
         self.failed += self._codec.decode(body).failure is not None
 
     def _write(self, batch: Mapping[int, bytes]) -> None:
@@ -96,10 +104,10 @@ class AttemptJournal:
 
     def finish(self) -> RecordedTraces:
         """Return all attempts in the order of their numbers."""
-        places = sorted(range(len(self._numbers)), key=self._numbers.__getitem__)
-        digest = blake2b(digest_size=16)
+        places = array("Q", sorted(range(self.count), key=self._numbers.__getitem__))
+        digest = blake2b(digest_size=_DIGEST)
         for place in places:
-            digest.update(self._digests[self._numbers[place]])
+            digest.update(self._digests[place * _DIGEST : (place + 1) * _DIGEST])
         return RecordedTraces(self._spool.finish(), places, digest.hexdigest())
 
 
