@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import carob
-from carob.api.synth import rewrite
+from carob.api.synth_model import synth_with_model
 from carob.errors import UsageError
 from carob.schema import Dataset
 from tests.judges.scripted_server import (
@@ -44,7 +44,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def ask(monkeypatch: pytest.MonkeyPatch, message: str, *votes: bool, style: str = "paraphrase"):
     with ScriptedServer(model(message, *votes)) as server:
         monkeypatch.setenv("VLLM_BASE_URL", server.url)
-        rewrite("golden.json", "new.json", model="vllm:writer", style=style)
+        synth_with_model("golden.json", "new.json", model="vllm:writer", styles=style)
     return carob.load("new.json").cases[0]
 
 
@@ -57,12 +57,12 @@ def test_a_rewriting_that_enough_samples_agree_with_is_kept(monkeypatch: pytest.
 
 
 def test_a_rewriting_that_too_few_samples_agree_with_is_dropped(monkeypatch: pytest.MonkeyPatch):
-    with pytest.raises(UsageError, match="no rewriting was kept"):
+    with pytest.raises(UsageError, match="nothing was generated: 1 samples disagree"):
         ask(monkeypatch, "Any news of GS-1041?", True, False, False)
 
 
 def test_a_rewriting_that_loses_a_value_is_dropped(monkeypatch: pytest.MonkeyPatch):
-    with pytest.raises(UsageError, match="no rewriting was kept"):
+    with pytest.raises(UsageError, match="nothing was generated: 1 a value is missing"):
         ask(monkeypatch, "Any news of my order?", True, True, True)
 
 

@@ -11,18 +11,13 @@ from carob.analysis.invariance import measure_invariance
 from carob.api.append import join_cases
 from carob.api.datasets import save_with_losses
 from carob.api.history import find_run
-from carob.api.judges import judge_pool
 from carob.api.load import PathName, as_list, format_name, load
-from carob.api.store import store_url
 from carob.errors import FormatError, InputError, UsageError
-from carob.judges.sync import run_sync
-from carob.metrics import JudgeClient, Ledger
 from carob.schema import Case, Dataset, Json
 from carob.schema.synth import PARENT, Invariance, RelationInfo, SynthReport
 from carob.synth.coverage import AXES
-from carob.synth.generate import RELATIONS, Generator, is_synthetic
+from carob.synth.generate import RELATIONS, Generator, Synthesis
 from carob.synth.relation import Relation
-from carob.synth.rewrite import RewriteStyle, forget_answers, rewrite_case
 from carob.synth.templates import (
     CaseTemplate,
     compose_datasets,
@@ -40,16 +35,10 @@ __all__ = [
     "invariance",
     "list_relations",
     "merge_datasets",
-    "rewrite",
     "synth",
 ]
 
 _MAX_PER_CASE = 1000
-_STYLES = {
-    "paraphrase": "Use other words and another sentence structure.",
-    "persona": "Write as this person would: {}",
-    "translation": "Translate it to {}.",
-}
 
 
 def list_relations() -> tuple[RelationInfo, ...]:
@@ -78,28 +67,49 @@ def synth(
     writes the source cases before their variants. The same arguments write the same bytes; an
     existing file that differs is never overwritten."""
     chosen = _choose_relations(as_list(relations))
-    limits = _check_quotas(quotas or {})
+    limits = check_quotas(quotas or {})
     if not 1 <= per_case <= _MAX_PER_CASE:
         raise UsageError(f"per_case: expected 1 to {_MAX_PER_CASE}, got {per_case}")
     dataset = load(src, from_=from_)
     cases = tuple(dataset.cases)
-    declared = tools_of_cases(cases) | (_read_tools(Path(tools)) if tools else {})
     generator = Generator(
-        world=World(cases=cases, tools=declared),
+        world=open_world(cases, tools),
         relations=chosen,
         per_case=per_case,
         seed=seed,
         quotas=limits,
     )
-    made = generator.run()
+    hint = "`carob synth --list` says what each relation needs of a case"
+    return save_synthesis(
+        dataset, generator.run(), dst, with_parents=with_parents, to=to, none_hint=hint
+    )
+
+
+def open_world(cases: tuple[Case, ...], tools: PathName | None) -> World:
+    """Return the cases with the tools that they and a file declare."""
+    declared = tools_of_cases(cases) | (_read_tools(Path(tools)) if tools else {})
+    return World(cases=cases, tools=declared)
+
+
+def save_synthesis(
+    source: Dataset,
+    made: Synthesis,
+    dst: PathName,
+    *,
+    with_parents: bool,
+    to: str | None,
+    none_hint: str | None = None,
+) -> SynthReport:
+    """Write what was generated, and report it. Raises `UsageError` if there is nothing."""
     if not made.cases:
-        hint = "`carob synth --list` says what each relation needs of a case"
-        raise UsageError("no relation applies to a case; nothing was written", hint=hint)
-    name = dataset.name if with_parents else f"{dataset.name}-synthetic"
-    bare = (msgspec.structs.replace(case, origin=None) for case in cases if with_parents)
-    form = to or format_name(dataset)
+        reasons = ", ".join(f"{number:,} {reason}" for reason, number in made.skipped.items())
+        message = f"nothing was generated{f': {reasons}' if reasons else ''}"
+        raise UsageError(message, hint=none_hint)
+    name = source.name if with_parents else f"{source.name}-synthetic"
+    bare = (msgspec.structs.replace(case, origin=None) for case in source.cases if with_parents)
+    form = to or format_name(source)
     losses = save_with_losses(
-        Dataset(name=name, cases=join_cases(bare, made.cases), tags=dataset.tags),
+        Dataset(name=name, cases=join_cases(bare, made.cases), tags=source.tags),
         dst,
         format=form,
         overwrite=False,
@@ -107,7 +117,7 @@ def synth(
     )
     return SynthReport(
         cases=len(made.cases),
-        parents=len({str(case.metadata[PARENT]) for case in made.cases}),
+        parents=len({str(case.metadata[PARENT]) for case in made.cases if PARENT in case.metadata}),
         skipped=made.skipped,
         coverage=made.coverage,
         format=form or "",
@@ -130,7 +140,7 @@ def _choose_relations(names: list[str]) -> list[Relation]:
     return [relation for name, relation in RELATIONS.items() if not names or name in names]
 
 
-def _check_quotas(quotas: Mapping[str, int]) -> dict[str, int]:
+def check_quotas(quotas: Mapping[str, int]) -> dict[str, int]:
     for key, number in quotas.items():
         axis, _, value = key.partition(":")
         if axis not in AXES or not value:
@@ -153,60 +163,3 @@ def _read_tools(path: Path) -> dict[str, ToolSchema]:
         hint = 'expected a list such as [{"name": "find_order", "parameters": {…}}]'
         raise FormatError("no tool declarations", where=str(path), hint=hint)
     return tools
-
-
-def rewrite(
-    src: PathName,
-    dst: PathName,
-    *,
-    model: str,
-    style: str = "paraphrase",
-    samples: int = 3,
-    agree: int = 2,
-    seed: int = 0,
-    to: str | None = None,
-    store: str | None = None,
-) -> int:
-    """Write the cases of a dataset in the words of a model such as `openai:gpt-5-mini`, and return
-    how many were kept: those that still state every value of the expected calls, and that `agree`
-    of `samples` checks find to ask for the same. The style is `paraphrase`, `persona: DESCRIPTION`
-    or `translation: LANGUAGE`; a translation expects the calls, and no answer."""
-    kind, _, detail = (part.strip() for part in style.partition(":"))
-    if kind not in _STYLES or (("{}" in _STYLES[kind]) != bool(detail)):
-        hint = "expected paraphrase, `persona: DESCRIPTION` or `translation: LANGUAGE`"
-        raise UsageError(f"invalid style {style!r}", hint=hint)
-    if not 1 <= agree <= samples:
-        raise UsageError(f"agree: expected 1 to {samples}, got {agree}")
-    dataset = load(src)
-    client = judge_pool(None, store_url(store)).client_of(model)
-    if client is None:
-        raise UsageError("missing model", hint="expected PROVIDER:MODEL")
-    chosen = RewriteStyle(kind, _STYLES[kind].format(detail), samples, agree)
-    cases = run_sync(_rewrite_all(dataset, client, chosen, seed))
-    if kind == "translation":
-        cases = [forget_answers(case) for case in cases]
-    if not cases:
-        raise UsageError("no rewriting was kept; nothing was written")
-    save_with_losses(
-        Dataset(name=f"{dataset.name}-{kind}", cases=cases, tags=dataset.tags),
-        dst,
-        format=to or format_name(dataset),
-        overwrite=False,
-        hint="pass another file name",
-    )
-    return len(cases)
-
-
-async def _rewrite_all(
-    dataset: Dataset, client: JudgeClient, style: RewriteStyle, seed: int
-) -> list[Case]:
-    ledger = Ledger()
-    try:
-        rewritten = [
-            await rewrite_case(case, client, style, seed=seed, ledger=ledger)
-            for case in dataset
-            if not is_synthetic(case)
-        ]
-    finally:
-        await client.close()
-    return [case for case in rewritten if case]

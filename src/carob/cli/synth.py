@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import click
 
 from carob.api.synth import invariance as measure
 from carob.api.synth import list_relations
 from carob.api.synth import synth as generate
+from carob.api.synth_model import synth_from_documents, synth_with_model
 from carob.cli.names import RUN
 from carob.cli.options import (
     FILE,
@@ -24,11 +26,14 @@ from carob.cli.options import (
 from carob.cli.output import emit_result
 from carob.cli.progress import progress_line
 from carob.report.synth import format_invariance, format_relations, format_synth
+from carob.schema import JudgeSettings
 
 
 @command(
     "carob synth golden.json variants.json --relation typos --relation missing_slot",
     "carob synth golden.json all.json --with-parents --per-case 3 --seed 7",
+    "carob synth golden.json new.json --model openai:gpt-5-mini --style paraphrase",
+    "carob synth handbook/ questions.json --model openai:gpt-5-mini --questions 3",
 )
 @click.argument("src", type=INPUT, required=False)
 @click.argument("dst", type=FILE, required=False)
@@ -64,6 +69,47 @@ from carob.report.synth import format_invariance, format_relations, format_synth
     help="Maximum variants with a property, such as tool:NAME=10. Repeatable.",
 )
 @option("--tools", type=FILE, help="JSON file with tool declarations.")
+@option("--model", metavar="PROVIDER:MODEL", help="Model that writes cases, instead of relations.")
+@option(
+    "--style",
+    "styles",
+    multiple=True,
+    metavar="STYLE",
+    show_default="paraphrase",
+    help="How the model writes: paraphrase, 'persona: WHO', 'translation: LANGUAGE', or "
+    "request: words for the expected calls. Repeatable.",
+)
+@option(
+    "--questions",
+    type=click.IntRange(1, 50),
+    metavar="N",
+    help="Let the model ask N questions about each passage of SRC, a text file or a folder.",
+)
+@option(
+    "--samples",
+    type=click.IntRange(1, 100),
+    metavar="N",
+    default=3,
+    show_default=True,
+    help="How often the model checks what it wrote.",
+)
+@option(
+    "--agree",
+    type=click.IntRange(1, 100),
+    metavar="N",
+    default=2,
+    show_default=True,
+    help="How many checks must agree.",
+)
+@option("--model-url", metavar="URL", help="Base URL of the model's API.")
+@option("--model-key-env", metavar="NAME", help="Environment variable with the model's API key.")
+@option(
+    "--max-cost",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="USD",
+    help="Cost after which the model is not asked any more.",
+)
+@store_option
 @option("--with-parents", is_flag=True, help="Write the cases of SRC before their variants.")
 @option("--list", "listing", is_flag=True, help="List the relations and exit.")
 @to_option
@@ -77,6 +123,15 @@ def synth(
     seed: int,
     quotas: tuple[str, ...],
     tools: Path | None,
+    model: str | None,
+    styles: tuple[str, ...],
+    questions: int | None,
+    samples: int,
+    agree: int,
+    model_url: str | None,
+    model_key_env: str | None,
+    max_cost: float | None,
+    store: str | None,
     with_parents: bool,
     listing: bool,
     to: str | None,
@@ -90,6 +145,9 @@ def synth(
     variant: the same calls and answer, a changed argument, a question to the user, or
     a refusal. Expectations that are no longer known are removed. DST has the format of
     SRC, and is never overwritten; the same seed writes the same bytes.
+
+    With --model, a model writes cases: other words for the same expectations, or questions
+    about documents. They are kept only if its samples agree. Its answers are cached.
     """
     if listing:
         known = list_relations()
@@ -97,20 +155,48 @@ def synth(
         return
     if src is None or dst is None:
         raise click.UsageError("Missing argument 'SRC' or 'DST'.")
+    limits = dict(map(_parse_quota, quotas))
     with progress_line("generating"):
-        report = generate(
-            src,
-            dst,
-            relations=relations,
-            per_case=per_case,
-            seed=seed,
-            quotas=dict(map(_parse_quota, quotas)),
-            tools=tools,
-            with_parents=with_parents,
-            to=to,
-            from_=name,
-        )
+        if model is None:
+            _refuse_options(styles, questions)
+            report = generate(
+                src,
+                dst,
+                relations=relations,
+                per_case=per_case,
+                seed=seed,
+                quotas=limits,
+                tools=tools,
+                with_parents=with_parents,
+                to=to,
+                from_=name,
+            )
+        else:
+            if relations:
+                raise click.UsageError("--relation and --model: pass only one of them.")
+            settings = JudgeSettings(
+                model=model, url=model_url, key_env=model_key_env, max_cost=max_cost
+            )
+            common: dict[str, Any] = {
+                "model": settings,
+                "samples": samples,
+                "agree": agree,
+                "seed": seed,
+            }
+            common |= {"quotas": limits, "to": to, "store": store}
+            if questions is not None:
+                report = synth_from_documents(src, dst, per_passage=questions, **common)
+            else:
+                styles = styles or ("paraphrase",)
+                common |= {"tools": tools, "with_parents": with_parents, "from_": name}
+                report = synth_with_model(src, dst, styles=styles, **common)
     emit_result(report, form, output, partial(format_synth, report, str(dst)))
+
+
+def _refuse_options(styles: tuple[str, ...], questions: int | None) -> None:
+    if styles or questions is not None:
+        option = "--style" if styles else "--questions"
+        raise click.UsageError(f"{option} needs --model PROVIDER:MODEL.")
 
 
 def _parse_quota(text: str) -> tuple[str, int]:

@@ -15,8 +15,8 @@ def format_synth(report: SynthReport, file: str, display: Display = PLAIN) -> st
 
 
 def _lines(report: SynthReport, file: str) -> Iterator[Block]:
-    made, parents = count(report.cases, "synthetic case"), count(report.parents, "case")
-    yield f"{file}: {made} from {parents} ({report.format})"
+    parents = f" from {count(report.parents, 'case')}" if report.parents else ""
+    yield f"{file}: {count(report.cases, 'synthetic case')}{parents} ({report.format})"
     if report.skipped:
         reasons = ", ".join(f"{number:,} {reason}" for reason, number in report.skipped.items())
         yield f"not kept: {reasons}"

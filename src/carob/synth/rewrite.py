@@ -6,16 +6,14 @@ every value of the expected calls, and if enough samples of the model say that i
 
 from __future__ import annotations
 
-from hashlib import blake2b
 from typing import NamedTuple
 
 import msgspec
 
-from carob.metrics import Answer, JudgeClient, Ledger, Question
 from carob.schema import Case, Struct
-from carob.schema.synth import HOLDS, PARENT, RELATION, SOURCE, SYNTHETIC
 from carob.synth.literals import find_literal, replace_messages
 from carob.synth.world import argument_texts, expected_calls
+from carob.synth.writer import CaseWriter, NotKeptError
 
 _REWRITE = """\
 Rewrite the user's message of a test for an AI agent. {style}
@@ -39,77 +37,52 @@ class SameRequest(Struct, frozen=True):
 
 
 class RewriteStyle(NamedTuple):
-    """How a model rewrites messages, and how many of `samples` checks must agree."""
+    """How a model rewrites messages."""
 
     name: str
     text: str
-    samples: int = 3
-    agree: int = 2
-
-    @property
-    def digest(self) -> str:
-        """Identifies the prompts."""
-        prompts = _REWRITE.format(style=self.text) + _CHECK
-        return blake2b(prompts.encode(), digest_size=6).hexdigest()
+    keeps_answers: bool = True
+    """Whether the expected texts stay. Those of a translation are in another language."""
 
 
-async def rewrite_case(
-    case: Case, client: JudgeClient, style: RewriteStyle, *, seed: int, ledger: Ledger
-) -> Case | None:
-    """Rewrite every message of a case. Returns `None` if the model did not answer, changed a value,
-    or too few samples agree."""
+async def rewrite_case(case: Case, writer: CaseWriter, style: RewriteStyle) -> Case:
+    """Rewrite every message of a case. Raises `NotKeptError` if the model did not answer, changed a
+    value, or too few samples agree."""
+    instructions = _REWRITE.format(style=style.text)
     messages: list[str] = []
     for turn in case.turns:
-        message = await _rewrite(turn.user or "", client, style, seed, ledger)
-        if message is None or not _states_same_values(case, turn.user or "", message):
-            return None
+        message = await _rewrite(turn.user or "", writer, instructions)
+        if not _states_same_values(case, turn.user or "", message):
+            raise NotKeptError("a value is missing")
         messages.append(message)
-    if not messages or messages == [turn.user for turn in case.turns]:
-        return None
-    bare = msgspec.structs.replace(case, origin=None, recorded=None)
-    digest = blake2b("\0".join(messages).encode(), digest_size=3).hexdigest()
-    lineage = {
-        SOURCE: SYNTHETIC,
-        "generator": f"carob.synth.{style.name}@1",
-        "seed": str(seed),
-        PARENT: case.id,
-        RELATION: style.name,
-        HOLDS: "same",
-        "model": client.model,
-        "prompt_digest": style.digest,
-        "review_status": "draft",
-    }
-    return msgspec.structs.replace(
-        replace_messages(bare, messages),
-        id=f"{case.id}-{style.name}-{digest}",
-        metadata=dict(lineage),
+    if messages == [turn.user for turn in case.turns]:
+        raise NotKeptError("not rewritten")
+    bare = msgspec.structs.replace(
+        case, origin=None, recorded=None, created_at=None, updated_at=None
+    )
+    rewritten = replace_messages(bare if style.keeps_answers else _forget_answers(bare), messages)
+    return writer.with_lineage(
+        rewritten,
+        relation=style.name,
+        holds="same",
+        prompts=instructions + _CHECK,
+        parent=case,
     )
 
 
-async def _rewrite(
-    user: str, client: JudgeClient, style: RewriteStyle, seed: int, ledger: Ledger
-) -> str | None:
-    question = Question(
-        instructions=_REWRITE.format(style=style.text),
-        prompt=f"<message>\n{user}\n</message>",
-        answer=Rewriting,
-        sample=seed,
-    )
-    rewriting = await client.ask(question, ledger)
-    if not isinstance(rewriting, Answer):
-        return None
-    message = rewriting.value.message.strip()
-    votes = 0
-    for sample in range(style.samples):
-        check = Question(
-            instructions=_CHECK,
-            prompt=f"<first>\n{user}\n</first>\n<second>\n{message}\n</second>",
-            answer=SameRequest,
-            sample=sample,
-        )
-        answer = await client.ask(check, ledger)
-        votes += isinstance(answer, Answer) and answer.value.agree
-    return message if message and votes >= style.agree else None
+async def _rewrite(user: str, writer: CaseWriter, instructions: str) -> str:
+    prompt = f"<message>\n{user}\n</message>"
+    message = (await writer.write(instructions, prompt, Rewriting)).message.strip()
+    if not message:
+        raise NotKeptError("no answer of the model")
+
+    async def vote(sample: int) -> bool:
+        both = f"<first>\n{user}\n</first>\n<second>\n{message}\n</second>"
+        answer = await writer.ask(_CHECK, both, SameRequest, sample)
+        return answer is not None and answer.agree
+
+    await writer.check(vote)
+    return message
 
 
 def _states_same_values(case: Case, before: str, after: str) -> bool:
@@ -118,7 +91,6 @@ def _states_same_values(case: Case, before: str, after: str) -> bool:
     return all(find_literal(after, value) for value in values if find_literal(before, value))
 
 
-def forget_answers(case: Case) -> Case:
-    """The case without expected texts: those of a translation are in another language."""
+def _forget_answers(case: Case) -> Case:
     turns = tuple(msgspec.structs.replace(turn, response=None, messages=()) for turn in case.turns)
     return msgspec.structs.replace(case, turns=turns, contains=None, goal=None)

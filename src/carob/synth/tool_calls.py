@@ -10,8 +10,8 @@ import msgspec
 from carob.schema import Case, Json, Rubric, ToolCall, ToolResult
 from carob.synth.literals import forget_outcome
 from carob.synth.relation import Draw, Relation, Variant
-from carob.synth.tool_schemas import ToolSchema, matches_schema
-from carob.synth.world import World, spell_name
+from carob.synth.tool_schemas import matches_schema
+from carob.synth.world import World, call_arguments, spell_name
 from carob.text.language import guess_language
 
 _ERRORS = (
@@ -62,23 +62,24 @@ def _chain_calls(case: Case, draw: Draw, world: World) -> Variant | None:
     if len(calls) != 1 or len(results) != 1 or guess_language(user) != "en" or _EARLY.search(user):
         return None
     fields = results[0].result if isinstance(results[0].result, dict) else {}
-    links = [link for link in _compatible(fields, world) if link[0].name != calls[0].name]
+    links = [link for link in compatible_calls(fields, world) if link.name != calls[0].name]
     if not links:
         return None
-    tool, name, value = draw.pick(links)
-    request = f"{user} Then {spell_name(tool.name)} with the {spell_name(name)} that you get."
-    second = ToolCall(name=tool.name, args={name: value})
+    second = draw.pick(links)
+    (name,) = call_arguments(second)
+    request = f"{user} Then {spell_name(second.name)} with the {spell_name(name)} that you get."
     chained = forget_outcome(case, 0, request, (*calls, second))
     last = msgspec.structs.replace(chained.turns[0], tool_results=results)
     return Variant(msgspec.structs.replace(chained, turns=(last,)), slot=name)
 
 
-def _compatible(fields: dict[str, Json], world: World) -> Iterator[tuple[ToolSchema, str, Json]]:
+def compatible_calls(fields: dict[str, Json], world: World) -> Iterator[ToolCall]:
+    """The calls whose only required argument is a field of a result, with its name and type."""
     for tool in sorted(world.tools.values(), key=lambda tool: tool.name):
         if len(tool.required) == 1:
             (name,) = tool.required
             if name in fields and matches_schema(fields[name], tool.properties.get(name, {})):
-                yield tool, name, fields[name]
+                yield ToolCall(name=tool.name, args={name: fields[name]})
 
 
 RELATIONS = (
