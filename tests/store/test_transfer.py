@@ -14,6 +14,14 @@ from carob.store import Database, open_store
 from carob.store.blobs import BlobTable, save_traces
 from carob.store.document import split_run
 from carob.store.history import find_execution
+from carob.store.review import (
+    StoredLabel,
+    StoredQueue,
+    add_queue,
+    all_queues,
+    put_label,
+    read_labels,
+)
 from carob.store.runs import read_run, save_execution
 from carob.store.transfer import export_lines, import_file
 from carob.store.verify import verify
@@ -43,6 +51,35 @@ def test_exported_store_can_be_imported(database: Database, make_run: MakeRun, t
             id="trace_1", source="a.json"
         )
         assert verify(copy).problems == ()
+
+
+def test_queues_and_labels_are_exported_with_their_runs(
+    database: Database, make_run: MakeRun, tmp_path: Path
+):
+    fill(database, make_run)
+    run = find_run_id(database, "branch:b1")
+    add_queue(database, StoredQueue("q-1", run, "tone", 2, "2026-03-01T12:00:00Z"))
+    mara = StoredLabel(0, "mara", "passed", "kind", "2026-03-02T12:00:00Z")
+    put_label(database, "q-1", mara)
+    put_label(database, "q-1", StoredLabel(1, "jo", "failed", "", "2026-03-02T12:00:00Z"))
+    path = tmp_path / "all.jsonl"
+    path.write_bytes(b"".join(export_lines(database)))
+    with open_store(str(tmp_path / "other.db"), create=True) as copy:
+        assert import_file(copy, path).labels == 2
+        assert (all_queues(copy), read_labels(copy, "q-1")) == (
+            all_queues(database),
+            read_labels(database, "q-1"),
+        )
+        later = mara._replace(label="failed", at="2026-03-03T12:00:00Z")
+        put_label(copy, "q-1", later)
+        assert import_file(copy, path).labels == 0
+        assert later in read_labels(copy, "q-1")
+    other = find_execution(database, "branch:b2")
+    assert not any(line.startswith(b'{"queue"') for line in export_lines(database, [other]))
+
+
+def find_run_id(database: Database, name: str) -> str:
+    return msgspec.json.decode(read_run(database, find_execution(database, name)))["id"]
 
 
 def test_importing_twice_changes_nothing(database: Database, make_run: MakeRun, tmp_path: Path):

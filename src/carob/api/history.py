@@ -296,17 +296,18 @@ def export_runs(
     with _open(store) as database:
         selected = [find_execution(database, name) for name in names] or None
         total = len(selected) if selected else count_executions(database)
-        executions = contents = 0
+        executions = contents = labels = 0
         with atomic_writer(path) as file:
             out = gzip.GzipFile(fileobj=file, mode="wb", mtime=0) if path.suffix == ".gz" else file
             for line in export_lines(database, selected):
                 out.write(line)
                 executions += line.startswith(b'{"run"')
                 contents += line.startswith(b'{"kind"')
+                labels += line.count(b'"reviewer":') if line.startswith(b'{"queue"') else 0
                 progress(executions, total)
             if out is not file:
                 out.close()
-        return TransferReport(store=str(path), executions=executions, known=0, contents=contents)
+        return TransferReport(str(path), executions, 0, contents, labels)
 
 
 def import_runs(

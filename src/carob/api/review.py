@@ -261,8 +261,8 @@ def _calibrate(opened: _Open) -> Calibration | None:
 
 def _labels(opened: _Open) -> Iterable[Label]:
     for label in opened.labels:
-        if label.label in ("passed", "failed"):
-            result = opened.answers.by_place[label.place]
+        result = opened.answers.by_place.get(label.place)
+        if result and label.label in ("passed", "failed"):
             yield Label(
                 case=result.case or "",
                 label="passed" if label.label == "passed" else "failed",

@@ -129,7 +129,8 @@ def format_import(report: TransferReport, display: Display = PLAIN) -> str:
 
 def _transferred(report: TransferReport) -> str:
     blobs = f" and {count(report.contents, 'blob')}" if report.contents else ""
-    return f"{count(report.executions, 'run')}{blobs}"
+    labels = f" and {count(report.labels, 'label')}" if report.labels else ""
+    return f"{count(report.executions, 'run')}{blobs}{labels}"
 
 
 def format_prune(report: PruneReport, display: Display = PLAIN) -> str:

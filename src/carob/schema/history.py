@@ -92,6 +92,8 @@ class TransferReport(Struct, frozen=True, omit_defaults=False):
     """Executions that already existed."""
     contents: int
     """Traces, judges' answers and calibrations."""
+    labels: int = 0
+    """Labels of review queues."""
 
 
 class PruneReport(Struct, frozen=True, omit_defaults=False):

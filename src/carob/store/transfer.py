@@ -1,4 +1,4 @@
-"""Export a store to a file and import it: JSON lines, one per execution and one per blob.
+"""Export a store to a file and import it: JSON lines, one per execution, blob and review queue.
 
 The line of a run is the document byte for byte, so that nothing is lost; and on import the run id
 is derived again from the content.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import cast
+from typing import Annotated, cast
 
 import msgspec
 
@@ -17,6 +17,7 @@ from carob.files.opening import open_input
 from carob.schema.base import prepare_type
 from carob.schema.history import TransferReport
 from carob.schema.problem import ProgressListener, ignore
+from carob.schema.review import ReviewLabel
 from carob.store.blobs import (
     BLOB_KINDS,
     BlobKind,
@@ -29,6 +30,14 @@ from carob.store.database import Database
 from carob.store.document import RunDocument, head_digest, parse_document
 from carob.store.history import labels_of
 from carob.store.ledger import append_traces
+from carob.store.review import (
+    StoredLabel,
+    StoredQueue,
+    add_queue,
+    all_queues,
+    put_label,
+    read_labels,
+)
 from carob.store.runs import read_run, save_execution
 
 _LONGEST = 2**30
@@ -48,14 +57,35 @@ class _BlobLine(msgspec.Struct):
     content: msgspec.Raw
 
 
+class _LabelLine(msgspec.Struct):
+    """A label of a review queue."""
+
+    place: Annotated[int, msgspec.Meta(ge=0)]
+    reviewer: str
+    label: ReviewLabel
+    note: str
+    at: str
+
+
+class _QueueLine(msgspec.Struct):
+    queue: str
+    run: str
+    metric: str
+    items: Annotated[int, msgspec.Meta(ge=0)]
+    created_at: str
+    labels: tuple[_LabelLine, ...] = ()
+
+
 _fields = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _executions = msgspec.json.Decoder(prepare_type(_RunLine))
 _contents = msgspec.json.Decoder(prepare_type(_BlobLine))
+_queues = msgspec.json.Decoder(prepare_type(_QueueLine))
 
 
 def export_lines(database: Database, executions: Iterable[int] | None = None) -> Iterator[bytes]:
     """Export the store, or some executions, oldest first. Blobs come before the executions that use
-    them."""
+    them, and review queues after the runs that they are about."""
+    runs: set[str] = set()
     if executions is None:
         for name in BLOB_KINDS:
             yield from (
@@ -64,7 +94,12 @@ def export_lines(database: Database, executions: Iterable[int] | None = None) ->
         sql = "SELECT number FROM executions ORDER BY at, number"
         executions = [row[0] for row in database.rows(sql)]
     for number in executions:
+        sql = "SELECT r.id FROM executions e JOIN runs r ON r.number = e.run WHERE e.number = ?"
+        runs.update(row[0] for row in database.rows(sql, (number,)))
         yield _execution_line(database, number)
+    for queue in reversed(all_queues(database)):
+        if queue.run in runs:
+            yield _queue_line(database, queue)
 
 
 def count_executions(database: Database) -> int:
@@ -88,7 +123,12 @@ def _execution_line(database: Database, number: int) -> bytes:
     return _encode_line(_RunLine(run=run, labels=labels, traces=traces))
 
 
-def _encode_line(line: _RunLine | _BlobLine) -> bytes:
+def _queue_line(database: Database, queue: StoredQueue) -> bytes:
+    labels = tuple(_LabelLine(**label._asdict()) for label in read_labels(database, queue.id))
+    return _encode_line(_QueueLine(*queue, labels))
+
+
+def _encode_line(line: _RunLine | _BlobLine | _QueueLine) -> bytes:
     return msgspec.json.encode(line) + b"\n"
 
 
@@ -110,6 +150,7 @@ def import_file(
         executions=importer.executions,
         known=importer.known,
         contents=importer.contents,
+        labels=importer.labels,
     )
 
 
@@ -117,13 +158,15 @@ class _Importer:
     """Counts what is imported."""
 
     def __init__(self, database: Database) -> None:
-        self.executions = self.known = self.contents = 0
+        self.executions = self.known = self.contents = self.labels = 0
         self._database = database
 
     def add(self, text: bytes, where: str) -> None:
         line = _parse_line(text, where)
         if isinstance(line, _BlobLine):
             self._add_content(line, bytes(line.content), where)
+        elif isinstance(line, _QueueLine):
+            self._add_queue(line)
         else:
             self._add_run(parse_document(bytes(line.run), where), line)
 
@@ -135,6 +178,20 @@ class _Importer:
             )
         with self._database.writing():
             self.contents += put_blob(self._database, line.kind, line.address, body)
+
+    def _add_queue(self, line: _QueueLine) -> None:
+        """Add a queue, and of each person's labels for an answer the newest."""
+        stored = {
+            (label.place, label.reviewer): label
+            for label in read_labels(self._database, line.queue)
+        }
+        queue = StoredQueue(line.queue, line.run, line.metric, line.items, line.created_at)
+        add_queue(self._database, queue)
+        for label in line.labels:
+            known = stored.get((label.place, label.reviewer))
+            if known is None or known.at < label.at:
+                put_label(self._database, line.queue, StoredLabel(*msgspec.structs.astuple(label)))
+                self.labels += 1
 
     def _add_run(self, document: RunDocument, line: _RunLine) -> None:
         if _is_known(self._database, document, line.labels):
@@ -168,11 +225,13 @@ def _link_traces(database: Database, execution: int, traces: Mapping[int, str]) 
             append_traces(database, execution)
 
 
-def _parse_line(text: bytes, where: str) -> _RunLine | _BlobLine:
+def _parse_line(text: bytes, where: str) -> _RunLine | _BlobLine | _QueueLine:
     try:
         fields = _fields.decode(text)
         if "content" in fields:
             return _contents.decode(text)
+        if "queue" in fields:
+            return _queues.decode(text)
         return _executions.decode(text) if "run" in fields else _RunLine(msgspec.Raw(text))
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise InputError(f"not part of a store export: {error}", where=where) from error
