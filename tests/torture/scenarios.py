@@ -316,6 +316,9 @@ def _is_understood(folder: Path, name: str) -> bool:
         if not (folder / name.removesuffix(".carob.json")).exists():
             return True  # it comes before its table, and nobody reads it without one
         return invoke(folder, ("show", name.removesuffix(".carob.json"))).exit_code == 0
+    if name == "new.json":  # of pytest: a run without cases must not pass for one of earlier
+        document = json.loads((folder / name).read_text())
+        return document.get("verdict") == "inconclusive" and document["cases"] == []
     if _NOTE.fullmatch(name):
         return verify(registry=(folder / name).parent) == ()
     return False
