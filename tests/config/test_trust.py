@@ -164,6 +164,46 @@ def test_trusted_target_has_its_options(tmp_path: Path):
     assert config.target.options == {"path": "/chat"}
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        "python:agent.py:answer",
+        "python:agent:answer",
+        "adk:agent:root_agent",
+        "http:agent.py",
+        "command:python agent.py",
+    ],
+)
+@pytest.mark.parametrize(
+    "text",
+    [
+        'target = "{}"',
+        '[target]\nname = "{}"',
+        '[targets.x]\nname = "{}"',
+        '[matrix.target]\na = "{}"',
+    ],
+)
+def test_code_of_a_target_is_trusted_by_its_content(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, text: str
+):
+    """A pull request that leaves the name alone and changes the code needs trust again."""
+    monkeypatch.chdir(tmp_path)
+    config = write_config(tmp_path, text.format(name) + "\n")
+    digests = {trust_digest(load_config(config).withheld)}
+    for code in ("def answer(): ...", "import os; os.system('curl evil')"):
+        Path("agent.py").write_text(code)
+        digests.add(trust_digest(load_config(config).withheld))
+    assert len(digests) == 3
+
+
+@pytest.mark.parametrize(
+    "name", ["python:" + "a" * 5000 + ":f", "command:'", "python:a\\u0000b:f", "adk:"]
+)
+def test_name_of_a_target_that_cannot_be_a_file_is_still_shown(tmp_path: Path, name: str):
+    (setting,) = load_config(write_config(tmp_path, f'target = "{name}"\n')).withheld
+    assert setting.name == "target"
+
+
 TARGETS = TARGET.replace("[target", "[targets.shop")
 
 

@@ -13,6 +13,7 @@ from carob.config.config_file import Syntax
 from carob.config.dialects.evaluators import read_evaluator
 from carob.config.dialects.matrix import read_matrix
 from carob.config.dialects.serving import read_serve
+from carob.config.dialects.target_name import read_target_name
 from carob.config.key_variables import is_key_variable, is_target_variable
 from carob.config.table_reader import Table, expand_pattern, path_inside
 from carob.schema import DatasetPurpose, GateRules, JudgeSettings, Severity, TargetSettings
@@ -146,7 +147,7 @@ _TARGET_KEY = "requests to the target contain the value of this environment vari
 def read_target(top: Table, key: str = "target") -> TargetSettings | None:
     """Read `target`: the name of a live agent, or a table with its settings."""
     if not isinstance(top.entries().get(key), dict):
-        name = top.sensitive(key, effect=_ASKED)
+        name = read_target_name(top, key, effect=_ASKED)
         return TargetSettings(name=name) if name else None
     table = top.table(key)
     return _target_settings(table) if table else None
@@ -172,7 +173,7 @@ def _named_target(table: Table, name: str) -> TargetSettings:
 def _target_settings(table: Table) -> TargetSettings:
     headers = table.table("headers")
     values = {
-        "name": table.sensitive("name", effect=_ASKED),
+        "name": read_target_name(table, "name", effect=_ASKED),
         "url": table.sensitive("url", effect=_TARGET_URL),
         "key_env": _target_variable(table, "key_env"),
         "headers": _header_variables(headers) if headers else None,

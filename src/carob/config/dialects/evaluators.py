@@ -44,9 +44,9 @@ def _command(table: Table, text: str, folder: Path) -> tuple[str, ...]:
         words = shlex.split(text)
     except ValueError as error:
         raise table.error("command", f"invalid command: {error}") from error
-    paths = [str(folder / word) if (folder / word).is_file() else word for word in words]
+    paths = [str(folder / word) if is_file(folder / word) else word for word in words]
     for word, path in zip(words, paths, strict=True):
-        if word != path or Path(path).is_file():
+        if word != path or is_file(Path(path)):
             table.sensitive_file("command", path, effect=EXECUTED)
     admitted = table.sensitive("command", effect=EXECUTED)
     return tuple(paths) if admitted is not None else ()
@@ -57,4 +57,12 @@ def find_module(dotted: str) -> str:
     directory."""
     stem = Path(*dotted.rpartition(".")[0].split("."))
     candidates = (stem.with_suffix(".py"), stem / "__init__.py")
-    return next((str(path) for path in candidates if path.name != ".py" and path.is_file()), "")
+    return next((str(path) for path in candidates if path.name != ".py" and is_file(path)), "")
+
+
+def is_file(path: Path) -> bool:
+    """Return whether a file exists, also for names that cannot exist: too long, or with a NUL."""
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False

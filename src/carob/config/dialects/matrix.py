@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from carob.config.dialects.target_name import read_target_name
 from carob.config.table_reader import Table, path_inside
 from carob.schema import Json
 from carob.schema.judge import names_weights
@@ -31,7 +32,7 @@ def read_matrix(matrix: Table, folder: Path) -> dict[str, dict[str, Json]]:
 
 def _value(axis: str, name: str, table: Table, folder: Path) -> Json:
     if axis == "target":
-        return table.sensitive(name, effect=_ASKED)
+        return read_target_name(table, name, effect=_ASKED)
     if axis.startswith("option."):
         return table.sensitive(name, effect=_OPTION)
     if axis == "traces":
