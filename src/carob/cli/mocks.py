@@ -12,7 +12,6 @@ from carob.cli.options import INPUT, command, option
 
 
 @command(
-    "carob mocks golden.json",
     "carob mocks golden.json --mocks tools.jsonl --transport http",
     "carob mocks --upstream http://127.0.0.1:8000/mcp --record tools.jsonl",
 )

@@ -31,8 +31,6 @@ from carob.schema import JudgeSettings
 
 @command(
     "carob synth golden.json variants.json --relation typos --relation missing_slot",
-    "carob synth golden.json all.json --with-parents --per-case 3 --seed 7",
-    "carob synth golden.json new.json --model openai:gpt-5-mini --style paraphrase",
     "carob synth handbook/ questions.json --model openai:gpt-5-mini --questions 3",
 )
 @click.argument("src", type=INPUT, required=False)
