@@ -15,6 +15,7 @@ from carob.api.run_request import Listeners, RunRequest
 from carob.api.runs import evaluate
 from carob.schema import Problem
 from carob.store import open_store
+from carob.store.run_pages import read_trace
 
 TRACES, GOLDEN = "traces/good.otlp.jsonl", "support.evalset.json"
 METRIC = "response_match_score"
@@ -91,3 +92,11 @@ def test_reports_get_the_lines_of_cases_the_metrics_and_earlier_runs():
     assert {*inputs.load_case_lines()} >= {case.case for case in first.run.cases}
     assert METRIC in {metric.name for metric in inputs.load_metrics()}
     assert first.run.id in {entry.id for entry in inputs.load_earlier_runs()}
+
+
+def test_spans_are_saved_with_the_traces_of_span_files():
+    evaluate(request(keep_traces=True))
+    with open_store("runs.db") as database:
+        trace = read_trace(database, 1, 0)
+    assert trace
+    assert "execute_tool" in " ".join(span.name for span in trace.spans)

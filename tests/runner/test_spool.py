@@ -4,10 +4,13 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
+import msgspec
+
 from carob.runner.job import Batch
 from carob.runner.pairing import Pair
 from carob.runner.spool import TraceSpool
 from carob.schema import Case, Trace, Turn
+from carob.schema.trace import Span
 
 
 def trace(number: int) -> Trace:
@@ -37,3 +40,10 @@ def test_batch_that_an_earlier_attempt_scored_is_read_again(tmp_path: Path):
     spool = TraceSpool(tmp_path, batches)
     list(spool.batches[1]())
     assert list(spool.traces()) == [trace(1), trace(2)]
+
+
+def test_spans_that_were_read_for_the_copy_are_not_scored(tmp_path: Path):
+    whole = msgspec.structs.replace(trace(1), spans=(Span(trace_id="t", span_id="1"),))
+    spool = TraceSpool(tmp_path, [lambda: [whole]], drop_spans=True)
+    assert list(spool.batches[0]()) == [trace(1)]
+    assert list(spool.traces()) == [whole]

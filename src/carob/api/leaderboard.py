@@ -3,22 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from carob.analysis.distributions import require_statistics
 from carob.analysis.leaderboard import rank_runs
 from carob.analysis.rules import ALPHA, PASS_RATE
 from carob.api.history import find_run, list_runs, stored_run
 from carob.api.load import as_list
+from carob.api.store import store_url
 from carob.errors import NotFoundError, UsageError
 from carob.schema import Run
 from carob.schema.history import RunEntry
 from carob.schema.leaderboard import Leaderboard
+from carob.store import open_store
+from carob.store.history import label_counts
 
 BATCH = "batch"
 """The label that the runs of a batch share."""
 CELL = "cell"
 """The label that distinguishes the runs of a matrix."""
 _MAX_RUNS = 200
+_MAX_BATCHES = 200
+
+
+class BatchEntry(NamedTuple):
+    """A batch, and the number of its runs."""
+
+    name: str
+    runs: int
 
 
 def leaderboard(
@@ -41,6 +53,21 @@ def leaderboard(
     else:
         ranked = _load_batch(batch, store)
     return rank_runs(ranked, metric=metric, alpha=alpha)
+
+
+def rank_stored_runs(
+    names: Iterable[str], *, metric: str = PASS_RATE, store: str | None = None
+) -> Leaderboard:
+    """Rank stored runs only. A server must not open the files that a request names."""
+    require_statistics("a leaderboard")
+    ranked = {name: stored_run(name, store=store) for name in names}
+    return rank_runs(ranked, metric=metric)
+
+
+def list_batches(*, store: str | None = None) -> list[BatchEntry]:
+    """List the batches of the store, the newest first."""
+    with open_store(store_url(store)) as database:
+        return [BatchEntry(*entry) for entry in label_counts(database, BATCH, _MAX_BATCHES)]
 
 
 def _load_batch(batch: str, store: str | None) -> Mapping[str, Run]:

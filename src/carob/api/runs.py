@@ -259,14 +259,23 @@ def _score(
             batches = [partial(tuple, request.recorded)]
         else:
             finders = log_finders(request.mapping, config.path, fields=ALL_FIELDS)
-            opened = trace_batches(paths, part, jobs, listeners.problem, listeners.reading, finders)
+            opened = trace_batches(
+                paths,
+                part,
+                jobs,
+                listeners.problem,
+                listeners.reading,
+                finders,
+                spans=bool(store) and request.keep_traces,
+            )
             batches = stack.enter_context(opened)
         recorded = live.traces.digest if live else request.recorded
         key = run_key(paths, cases, job, len(batches), recorded, request.mapping)
         unfinished = StoredBatches(key, store)
         checkpoint = Checkpoint(unfinished, resume=request.resume)
         keep = store and (request.keep_traces or live)
-        spool = TraceSpool(_scratch_folder(stack), batches) if keep else None
+        drop = not live and not request.recorded
+        spool = TraceSpool(_scratch_folder(stack), batches, drop_spans=drop) if keep else None
         results = execute(
             job,
             spool.batches if spool else batches,

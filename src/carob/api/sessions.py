@@ -195,8 +195,7 @@ def capture_session(
     if dataset is None:
         return captured
     added = add_cases([case], writable_path(dataset), format=format)
-    with open_inbox(store) as database:
-        keep_sessions(database, [session])
+    keep_session(store, session)
     if not added:
         return msgspec.structs.replace(captured, is_duplicate=True)
     return msgspec.structs.replace(captured, case=added[0])
@@ -303,6 +302,12 @@ def check_writable(store: str) -> None:
         next(database.rows("SELECT COUNT(*) FROM tokens"))
     with open_inbox(store) as database:
         write_probe(database, time.time_ns() // 1000)
+
+
+def keep_session(store: str, session: str) -> None:
+    """Never remove a session to make room: golden data comes from it."""
+    with open_inbox(store) as database:
+        keep_sessions(database, [session])
 
 
 def discard_session(store: str, session: str) -> None:

@@ -87,14 +87,16 @@ def trace_batches(
     report: ProblemListener,
     reading: ProgressListener = ignore,
     finders: Sequence[ContainerFinder] = (),
+    *,
+    spans: bool = False,
 ) -> Generator[list[Batch]]:
     """Split the traces of files, or those that the golden data carries, into batches. Batches of
-    files can be read, by any process, until the block ends."""
+    files can be read, by any process, until the block ends. With `spans`, traces hold theirs."""
     if not paths:
         yield _row_batches(dataset)
         return
     with using_containers(finders), expecting_traces(paths):
-        traces = open_traces(paths, jobs=jobs, report=report, progress=reading)
+        traces = open_traces(paths, jobs=jobs, report=report, progress=reading, keep_spans=spans)
     with traces:
         yield [partial(_read, shard, finders) for shard in traces.shards()]
 

@@ -23,10 +23,10 @@ def format_leaderboard(board: Leaderboard, display: Display = PLAIN) -> str:
 
 
 def _lines(board: Leaderboard) -> Iterator[Block]:
-    yield _title(board)
+    yield leaderboard_title(board)
     rows: list[list[Part]] = [[*_row(run)] for run in board.runs]
     yield from ("", TextTable([_HEAD, *rows]))
-    yield from ("", *_notes(board))
+    yield from ("", *leaderboard_notes(board))
     if board.separating:
         head: list[Part] = ["cases that separate the runs", *(run.name for run in board.runs)]
         cases: list[list[Part]] = [
@@ -35,13 +35,15 @@ def _lines(board: Leaderboard) -> Iterator[Block]:
         yield from ("", TextTable([head, *cases]))
 
 
-def _title(board: Leaderboard) -> str:
+def leaderboard_title(board: Leaderboard) -> str:
+    """Say what is ranked, and on how many cases."""
     left_out = f", {count(board.left_out, 'case')} left out" if board.left_out else ""
     runs, cases = count(len(board.runs), "run"), count(board.cases, "case")
     return f"{board.metric} of {runs} on {cases}{left_out}"
 
 
-def _notes(board: Leaderboard) -> Iterator[str]:
+def leaderboard_notes(board: Leaderboard) -> Iterator[str]:
+    """Yield how to read the ranking."""
     yield (
         f"equal ranks: no significant difference at alpha {board.alpha:g};"
         " p adjusted for all pairs of runs by Holm's method"
@@ -74,8 +76,8 @@ def _interval(interval: tuple[float, float] | None) -> str:
 def format_leaderboard_markdown(board: Leaderboard) -> str:
     """Return the ranking as a Markdown table."""
     rows = ([markdown_cell(cell) for cell in _row(run)] for run in board.runs)
-    lines = [f"### {markdown_cell(_title(board))}", "", *markdown_table(_HEAD, rows), ""]
-    return "\n".join([*lines, *(f"- {note}" for note in _notes(board))]) + "\n"
+    lines = [f"### {markdown_cell(leaderboard_title(board))}", "", *markdown_table(_HEAD, rows), ""]
+    return "\n".join([*lines, *(f"- {note}" for note in leaderboard_notes(board))]) + "\n"
 
 
 def format_leaderboard_csv(board: Leaderboard) -> str:
@@ -102,16 +104,16 @@ def format_leaderboard_html(board: Leaderboard) -> str:
     )
     body = tag(
         "main",
-        tag("h1", _title(board)),
+        tag("h1", leaderboard_title(board)),
         table("Ranking", [*_HEAD], [[*_row(run)] for run in board.runs]),
-        [tag("p", note) for note in _notes(board)],
+        [tag("p", note) for note in leaderboard_notes(board)],
         separating if board.separating else None,
     )
     head = tag(
         "head",
         tag("meta", charset="utf-8"),
         tag("meta", name="viewport", content="width=device-width"),
-        tag("title", _title(board)),
+        tag("title", leaderboard_title(board)),
         tag("style", _styles()),
     )
     return f"<!doctype html>\n{tag('html', head, tag('body', body), lang='en')}\n"

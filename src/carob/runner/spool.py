@@ -18,13 +18,16 @@ class TraceSpool:
     """Copies the traces of batches to a folder while the batches are scored.
 
     A file per batch, because batches are scored in any process and in any order; and a file rather
-    than memory, because a run may have more traces than fit into it.
+    than memory, because a run may have more traces than fit into it. With `drop_spans`, scoring
+    does not see the spans that were read for the copy only: an evaluator that receives the whole
+    trace would score it differently if it is saved.
     """
 
-    def __init__(self, folder: Path, batches: Sequence[Batch]) -> None:
+    def __init__(self, folder: Path, batches: Sequence[Batch], *, drop_spans: bool = False) -> None:
         self._folder, self._sources = folder, batches
         self.batches: list[Batch] = [
-            partial(_copy_traces, batch, self._file(number)) for number, batch in enumerate(batches)
+            partial(_copy_traces, batch, self._file(number), drop_spans)
+            for number, batch in enumerate(batches)
         ]
         """The batches to score in place of the original ones."""
 
@@ -42,12 +45,15 @@ class TraceSpool:
         return self._folder / f"{number}.jsonl"
 
 
-def _copy_traces(batch: Batch, file: Path) -> Iterator[Trace | Pair]:
+def _copy_traces(batch: Batch, file: Path, drop_spans: bool) -> Iterator[Trace | Pair]:
     encode = msgspec.json.Encoder().encode
     with file.open("wb") as lines:
         for item in batch():
             lines.write(encode(_trace(item)) + b"\n")
-            yield item
+            if drop_spans and isinstance(item, Trace) and item.spans:
+                yield msgspec.structs.replace(item, spans=())
+            else:
+                yield item
 
 
 def _trace(item: Trace | Pair) -> Trace:

@@ -202,6 +202,17 @@ def _last_release(database: Database) -> int:
     return row[0]
 
 
+def label_counts(database: Database, key: str, limit: int) -> list[tuple[str, int]]:
+    """The values of a label and how many executions have each, the newest first."""
+    sql = (
+        "SELECT value, COUNT(*) FROM facets WHERE kind = 'label' AND value >= ? AND value < ?"
+        " GROUP BY value ORDER BY MAX(at) DESC, value LIMIT ?"
+    )
+    start = label_text(key, "")
+    rows = database.rows(sql, (start, f"{key}>", limit))  # the character after =
+    return [(value.removeprefix(start), number) for value, number in rows]
+
+
 def _hint_values(database: Database, facets: Sequence[tuple[str, str]]) -> str:
     """A hint with names that exist."""
     if not facets:

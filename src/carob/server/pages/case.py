@@ -19,6 +19,7 @@ from carob.server.pages.edit_script import script_form, turn_differs
 from carob.server.pages.page import Page, Pages, Redirect
 from carob.server.pages.parts import (
     address,
+    link_button,
     rows_table,
     score,
     sign,
@@ -40,6 +41,8 @@ _TABS: dict[Tab, str] = {
     "golden": "Golden",
     "raw": "Raw",
 }
+_GOOD = ("passed", "info")
+_MAX_SCORES = 8
 _FEW_TURNS = 30
 """In longer conversations, turns that are as expected are folded to two lines."""
 
@@ -84,7 +87,13 @@ def show_case(workspace: Workspace, path: CasePath, query: CasePageQuery) -> Pag
             _tab(view, query),
         ],
         command=f"carob report {view.run.id}",
-        keys=(("[ ]", "previous, next case"), ("t", "next tab"), ("a", "accept"), ("z", "fold")),
+        keys=(
+            ("[ ]", "previous, next case"),
+            ("t", "next tab"),
+            ("a", "accept"),
+            ("r", "regression case"),
+            ("z", "fold"),
+        ),
     )
 
 
@@ -110,7 +119,7 @@ def _tab(view: CaseView, query: CasePageQuery) -> Markup:
         case "conversation":
             return _conversation(view, query)
         case "spans":
-            return trace_spans(view.trace)
+            return trace_spans(view)
         case "scores":
             return _scores(view)
         case "golden":
@@ -123,7 +132,7 @@ def _headline(view: CaseView, case: str, query: CasePageQuery) -> Markup:
     line = view.attempts[view.attempt - 1]
     place, total = view.position
     filtered = any(query.parameters().values())
-    good = line.result.status in ("passed", "info")
+    good = line.result.status in _GOOD
     among = "in this filter" if filtered else "cases" if good else "cases that did not pass"
 
     def neighbour(name: str | None, label: str, rel: str) -> Markup | None:
@@ -135,16 +144,44 @@ def _headline(view: CaseView, case: str, query: CasePageQuery) -> Markup:
         tag("span", f" {place:,} of {total:,} {among} "),
         neighbour(view.next, "next ›", "next"),
     ]
-    scores = [_short_score(item) for item in line.result.scores if item.status != "unscored"]
     recent = strip(line.recent)
     return join(
         [
             tag("p", around, class_="quiet"),
-            tag("h1", stamp(line.result.status), " ", tag("bdi", case)),
-            tag("p", scores, class_="lead scores"),
+            tag(
+                "div",
+                tag(
+                    "div",
+                    tag("h1", stamp(line.result.status), " ", tag("bdi", case)),
+                    _scores_line(view, case, query),
+                ),
+                tag("div", _capture_button(view, case), class_="actions"),
+                class_="top",
+            ),
             tag("p", "Last runs: ", recent, class_="quiet") if recent else None,
         ]
     )
+
+
+def _capture_button(view: CaseView, case: str) -> Markup | None:
+    if view.run.dataset is None or view.attempts[view.attempt - 1].result.status in _GOOD:
+        return None
+    attempt = None if view.attempt == 1 else view.attempt
+    where = address("runs", view.run.id, "regression", case=case, attempt=attempt)
+    return link_button("Capture as a regression case…", where, key="r")
+
+
+def _scores_line(view: CaseView, case: str, query: CaseQuery) -> Markup:
+    """Return the scores, those that did not pass first; of many metrics only some."""
+    scored = [
+        item for item in view.attempts[view.attempt - 1].result.scores if item.status != "unscored"
+    ]
+    scored.sort(key=lambda item: item.status in _GOOD)
+    shown = [_short_score(item) for item in scored[:_MAX_SCORES]]
+    if len(scored) > _MAX_SCORES:
+        text = f"and {len(scored) - _MAX_SCORES:,} more"
+        shown.append(tag("a", text, href=_own(view, case, query, tab="scores")))
+    return tag("p", shown, class_="lead scores")
 
 
 def _short_score(item: CaseScore) -> Markup:
@@ -334,7 +371,7 @@ def _scores(view: CaseView) -> Markup:
     ]
     judgement = result.judgement
     said = judgement and tag("p", tag("strong", judgement.profile), ": ", judgement.reason)
-    facts = [f"paired by {result.paired_by}" if result.paired_by else "", result.mapper or ""]
+    facts = [result.paired_by, result.mapper or ""]
     head: list[Child] = ["status", "metric", "#value", "#needs", "reason"]
     return tag(
         "section",

@@ -89,7 +89,7 @@ def show_golden_case(workspace: Workspace, path: GoldenCasePath) -> Page:
         crumbs=case_crumbs(path.name, path.case),
         content=[
             tag("h1", tag("bdi", path.case)),
-            tag("p", f"Review: {draft.review} · {' · '.join(lineage)}", class_="quiet", dir="auto"),
+            tag("p", " · ".join([f"Review: {draft.review}", *lineage]), class_="quiet", dir="auto"),
             _lineage(case),
             _case_actions(path, draft),
             tag("h2", "Expected", class_="golden"),
@@ -109,11 +109,16 @@ def case_crumbs(name: str, case: str, *parts: str) -> tuple[tuple[str, str], ...
 
 
 def _lineage(case: Case) -> Markup | None:
-    session = case.metadata.get("session_id")
-    if not isinstance(session, str):
-        return None
-    link = tag("a", session, href=address("live", session), class_="mono", dir="auto")
-    return tag("p", "Captured from session ", link, class_="quiet")
+    session, run = case.metadata.get("session_id"), case.metadata.get("run")
+    if isinstance(session, str):
+        link = tag("a", session, href=address("live", session), class_="mono", dir="auto")
+        return tag("p", "Captured from session ", link, class_="quiet")
+    if isinstance(run, str):
+        parent = case.metadata.get("parent")
+        where = ("runs", run, "cases", parent) if isinstance(parent, str) else ("runs", run)
+        link = tag("a", run, href=address(*where), class_="mono", dir="auto")
+        return tag("p", "Captured from a failure of ", link, class_="quiet")
+    return None
 
 
 def _case_actions(path: GoldenCasePath, draft: DraftCase) -> Markup:

@@ -29,6 +29,7 @@ KEYS = (
     ("a", "accept as golden"),
     ("c", "compare"),
     ("g", "make golden"),
+    ("r", "capture as a regression case"),
     ("v", "evaluate against a dataset"),
     ("d", "discard"),
     ("y", "copy the link"),

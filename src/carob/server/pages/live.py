@@ -105,6 +105,7 @@ def show_live(workspace: Workspace, query: LiveQuery) -> Page:
             ("g", "make golden"),
             ("v", "evaluate"),
             ("c", "compare with golden"),
+            ("r", "regression case"),
             ("d", "discard"),
         ),
     )
@@ -213,7 +214,12 @@ def _row(session: Session, support: SessionSupport | None) -> Markup:
     )
     hidden = [
         tag("a", name, href=address(*where, name), data_row_key=key, tabindex="-1", class_="unseen")
-        for key, name in (("g", "golden"), ("c", "compare"), ("d", "discard"))
+        for key, name in (
+            ("g", "golden"),
+            ("r", "regression"),
+            ("c", "compare"),
+            ("d", "discard"),
+        )
     ]
     return tag(
         "tr",

@@ -21,8 +21,10 @@ from carob.server.pages import (
     findings,
     home,
     jobs,
+    leaderboard,
     live,
     metrics,
+    regression,
     review,
     review_queues,
     run,
@@ -37,9 +39,9 @@ from carob.server.problems import RequestError
 from carob.server.workspace import Workspace
 
 _MODULES = (
-    *(home, runs, run_cases, case, run, compare, jobs, review_queues, review),
+    *(home, runs, run_cases, regression, case, run, compare, jobs, review_queues, review),
     *(dataset_diff, findings, case_editor, dataset_case, dataset, datasets),
-    *(metrics, live, session, upload, settings),
+    *(metrics, live, session, leaderboard, upload, settings),
 )
 _SCRIPTS = ("pages", "keys", "filters", "tables", "events", "forms", "regions", "speak")
 _STATIC = {

@@ -19,6 +19,7 @@ from carob.server.pages.parts import (
     commands,
     empty,
     filter_form,
+    link_button,
     moment,
     rows_table,
     stamp,
@@ -67,7 +68,12 @@ def list_runs(workspace: Workspace, query: RunsPageQuery) -> Page:
         title="Runs",
         section="Runs",
         content=[
-            tag("h1", f"Runs of {query.dataset}" if query.dataset else "Runs"),
+            tag(
+                "div",
+                tag("h1", f"Runs of {query.dataset}" if query.dataset else "Runs"),
+                tag("div", link_button("Leaderboards", "/leaderboards"), class_="actions"),
+                class_="top",
+            ),
             _filters(query),
             tag(
                 "div",
@@ -157,11 +163,12 @@ def _table(runs: Sequence[RunEntry], query: RunsPageQuery) -> Markup:
     ]
     # Forms send check boxes in the order of the page, newest first: the first is the run to judge.
     compare = tag("button", tag("kbd", "c"), "Compare two", type="submit", data_key="c")
+    rank = tag("button", "Rank selected", type="submit", formaction="/leaderboards")
     return tag(
         "form",
         tag("p", chips, tag("span", count(len(runs), "run"), role="status"), class_="quiet"),
         rows_table("Runs", head, [_row(run) for run in runs], "list"),
-        tag("div", compare, class_="actions"),
+        tag("div", compare, rank, class_="actions"),
         action="/compare",
     )
 

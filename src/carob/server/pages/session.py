@@ -220,7 +220,7 @@ def show_session(workspace: Workspace, path: SessionPath, query: SessionPageQuer
         _support(detail),
         problem_list(detail.problems),
         _raw(trace) if query.tab else _conversation(trace, path.session),
-        waterfall(session_span_list(workspace.store, path.session)) if not query.tab else None,
+        _spans(workspace, path.session, trace) if not query.tab else None,
         id="session",
         data_refresh="session",
     )
@@ -233,8 +233,19 @@ def show_session(workspace: Workspace, path: SessionPath, query: SessionPageQuer
             _actions(workspace, path.session) if trace else None,
             region,
         ],
-        keys=(("g", "make golden"), ("v", "evaluate"), ("c", "compare"), ("d", "discard")),
+        keys=(
+            ("g", "make golden"),
+            ("v", "evaluate"),
+            ("c", "compare"),
+            ("r", "regression case"),
+            ("d", "discard"),
+        ),
     )
+
+
+def _spans(workspace: Workspace, session: str, trace: Trace | None) -> Markup:
+    turns = trace.turns if trace else ()
+    return waterfall(session_span_list(workspace.store, session), turns)
 
 
 def _crumbs(session: str, name: str) -> tuple[tuple[str, str], ...]:
@@ -270,10 +281,12 @@ def _actions(workspace: Workspace, session: str) -> Markup:
         action=address("live", session, "evaluate"),
     )
     compare = link_button("Compare with golden", address("live", session, "compare"), key="c")
+    where = address("live", session, "regression")
+    failed = link_button("Capture as a regression case…", where, key="r")
     return tag(
         "div",
         link_button("Make golden…", address("live", session, "golden"), key="g", gold=True),
-        [compare, evaluate] if names else None,
+        [compare, evaluate, failed] if names else None,
         link_button("Discard…", address("live", session, "discard"), key="d"),
         class_="actions",
     )

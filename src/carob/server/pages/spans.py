@@ -1,105 +1,174 @@
-"""The spans of a trace as a waterfall."""
+"""The spans of a trace as waterfalls, folded under their turns."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import NamedTuple
 
-from carob.report.markup import Child, Markup, tag
+from carob.api.case_spans import SpanGroup, SpanRow, group_spans, mark_spans
+from carob.api.case_view import CaseView
+from carob.report.markup import Child, Markup, join, tag
 from carob.report.text import count
-from carob.schema import Trace
+from carob.schema import Turn
 from carob.schema.trace import Span
 from carob.server.pages.parts import rows_table, value_text
 
-_MAX_DEPTH = 12
+_INDENTS = 6
 _FOLD = 500
-"""More spans are folded below the second level, never dropped."""
+"""In traces with more spans, those below the second level are folded, never dropped."""
+_SHOWN_DEPTH = 2
+_MAX_VALUE = 2000
+_HEAD: tuple[Child, ...] = ("span", "kind", "time", "#duration", "#tokens", "attributes")
 
 
-def trace_spans(trace: Trace | None) -> Markup:
+class TimeAxis(NamedTuple):
+    """The time that a waterfall covers, in nanoseconds."""
+
+    start: int
+    length: int
+
+    @classmethod
+    def of(cls, spans: Sequence[Span]) -> TimeAxis:
+        starts = [span.start for span in spans if span.start is not None]
+        ends = [span.end for span in spans if span.end is not None]
+        first = min(starts, default=0)
+        return cls(first, max(max(ends, default=0) - first, 1))
+
+
+def trace_spans(view: CaseView) -> Markup:
     """Return the spans that were saved with the trace of a case."""
-    if trace is None or not trace.spans:
+    if view.trace is None or not view.trace.spans:
         text = (
             "No spans are stored with this run. carob run --keep-traces saves traces, and the "
             "spans of those that come from span files."
         )
         return tag("p", text, class_="note")
-    return waterfall(trace.spans)
+    marks = mark_spans(view)
+    note = None
+    if marks:
+        text = f"{count(len(marks), 'span')} that a score points at: marked ←"
+        note = tag("p", text, class_="note")
+    return waterfall(view.trace.spans, view.trace.turns, marks, note)
 
 
-def waterfall(spans: Sequence[Span]) -> Markup:
-    """Return spans as rows with bars on a common time axis."""
-    depths = _depths(spans)
-    starts = [span.start for span in spans if span.start is not None]
-    ends = [span.end for span in spans if span.end is not None]
-    first, last = min(starts, default=0), max(ends, default=0)
-    rows = [_row(span, depths.get(span.span_id, 0), first, max(last - first, 1)) for span in spans]
-    shown, folded = rows, list[Markup]()
-    if len(rows) > _FOLD:
-        both = list(zip(spans, rows, strict=True))
-        shown = [row for span, row in both if depths.get(span.span_id, 0) < 2]
-        folded = [row for span, row in both if depths.get(span.span_id, 0) >= 2]
-    head: list[Child] = ["span", "kind", "time", "#duration", "#tokens", "attributes"]
-    more = tag(
-        "details",
-        tag("summary", f"{count(len(folded), 'span')} below the second level"),
-        rows_table("Deeper spans", head, folded),
-    )
+def waterfall(
+    spans: Sequence[Span],
+    turns: Sequence[Turn] = (),
+    marks: dict[str, tuple[str, ...]] | None = None,
+    note: Child = None,
+) -> Markup:
+    """Return spans as rows with bars on a common time axis, folded under their turns."""
+    axis = TimeAxis.of(spans)
+    groups = group_spans(spans, turns, marks)
+    fold = len(spans) > _FOLD
+    known = [group for group in groups if group.turn is not None]
+    content: list[Child] = []
+    for group in groups:
+        table = _table(group, axis, fold)
+        alone = len(groups) == 1 or (group.turn is None and not fold)
+        content.append(table if alone else _folded(group, table, is_only=len(known) == 1))
     title = tag("h2", count(len(spans), "span"))
-    return tag("section", title, rows_table("Spans", head, shown), more if folded else None)
+    return tag("section", title, note, content, aria_label="Spans")
 
 
-def _depths(spans: Sequence[Span]) -> dict[str, int]:
-    parents = {span.span_id: span.parent_id for span in spans}
-    depths: dict[str, int] = {}
-    for span in spans:
-        depth, parent = 0, span.parent_id
-        while parent in parents and depth < _MAX_DEPTH:
-            depth, parent = depth + 1, parents[parent]
-        depths[span.span_id] = depth
-    return depths
+def _folded(group: SpanGroup, table: Markup, *, is_only: bool) -> Markup:
+    marked = any(row.marks for row in group.rows)
+    name = "Outside of turns" if group.turn is None else f"Turn {group.turn}"
+    numbers = [count(len(group.rows), "span"), _group_time(group)]
+    facts = " · ".join(filter(None, numbers))
+    summary = tag(
+        "summary",
+        tag("strong", name),
+        tag("span", f" {facts} ", class_="quiet"),
+        tag("span", "← why this failed", class_="why") if marked else None,
+        tag("span", (group.user or "")[:300], class_="clamp", dir="auto") if group.user else None,
+    )
+    return tag("details", summary, table, class_="turn", open=marked or is_only)
 
 
-def _row(span: Span, depth: int, first: int, length: int) -> Markup:
-    start, end = span.start, span.end
-    bar = duration = None
-    if start is not None and end is not None:
-        left, width = 100 * (start - first) / length, max(100 * (end - start) / length, 0.5)
-        rect = tag("rect", x=left, y=0, width=width, height=8, class_="fill-info")
-        bar = tag(
-            "svg",
-            rect,
-            viewBox="0 0 100 8",
-            preserveAspectRatio="none",
-            class_="bar",
-            aria_hidden="true",
-        )
-        duration = f"{(end - start) / 1e6:,.0f} ms"
+def _group_time(group: SpanGroup) -> str:
+    axis = TimeAxis.of([row.span for row in group.rows])
+    return f"{axis.length / 1e6:,.0f} ms" if axis.length > 1 else ""
+
+
+def _table(group: SpanGroup, axis: TimeAxis, fold: bool) -> Markup:
+    name = "Spans" if group.turn is None else f"Spans of turn {group.turn}"
+    rows = _fold_rows(group.rows, axis, name) if fold else [_row(row, axis) for row in group.rows]
+    return rows_table(name, _HEAD, rows)
+
+
+def _fold_rows(rows: Sequence[SpanRow], axis: TimeAxis, name: str) -> Iterator[Markup]:
+    """Put deep spans into a row that unfolds, below the span that they belong to."""
+    parent = ""
+    for deep, part in groupby(rows, key=lambda row: row.depth >= _SHOWN_DEPTH):
+        below = list(part)
+        if not deep:
+            parent = below[-1].span.name
+            yield from (_row(row, axis) for row in below)
+            continue
+        marked = any(row.marks for row in below)
+        summary = tag("summary", f"{count(len(below), 'span')} below ", tag("bdi", parent))
+        table = rows_table(f"{name} below {parent}", _HEAD, [_row(row, axis) for row in below])
+        inner = tag("details", summary, table, open=marked)
+        yield tag("tr", tag("td", inner, colspan="6", class_="depth-2"))
+
+
+def _row(row: SpanRow, axis: TimeAxis) -> Markup:
+    span = row.span
     attributes = [
-        tag("div", tag("code", name), " ", value_text(value)[:2000])
+        tag("div", tag("code", name), " ", value_text(value)[:_MAX_VALUE])
         for name, value in span.attributes.items()
     ]
+    marks = [tag("small", f"← {mark}", class_="why") for mark in row.marks]
+    opened = tag("details", tag("summary", count(len(attributes), "attribute")), attributes)
     return tag(
         "tr",
-        tag("th", span.name, scope="row", class_=f"depth-{min(depth, 6)}", dir="auto"),
-        tag("td", _kind(span), class_="quiet"),
-        tag("td", bar, class_="time"),
-        tag("td", duration or "", class_="n"),
-        tag("td", _tokens(span), class_="n"),
         tag(
-            "td",
-            tag("details", tag("summary", count(len(attributes), "attribute")), attributes)
-            if attributes
-            else None,
-            class_="wrap",
+            "th",
+            span.name or tag("span", "(no name)", class_="quiet"),
+            marks,
+            scope="row",
+            class_=f"depth-{min(row.depth, _INDENTS)}",
             dir="auto",
         ),
+        tag("td", _kind(span), class_="quiet"),
+        tag("td", _bar(span, axis, marked=bool(marks)), class_="time"),
+        tag("td", _duration(span), class_="n"),
+        tag("td", _tokens(span), class_="n"),
+        tag("td", opened if attributes else None, class_="wrap", dir="auto"),
+        class_="pointed" if marks else None,
     )
 
 
-def _kind(span: Span) -> str:
+def _bar(span: Span, axis: TimeAxis, *, marked: bool) -> Markup | None:
+    if span.start is None or span.end is None:
+        return None
+    left = 100 * (span.start - axis.start) / axis.length
+    width = max(100 * (span.end - span.start) / axis.length, 0.5)
+    fill = "fill-failed" if marked else "fill-error" if span.status == "error" else "fill-info"
+    rect = tag("rect", x=min(left, 99.5), y=0, width=width, height=8, class_=fill)
+    return tag(
+        "svg",
+        rect,
+        viewBox="0 0 100 8",
+        preserveAspectRatio="none",
+        class_="bar",
+        aria_hidden="true",
+    )
+
+
+def _duration(span: Span) -> str:
+    if span.start is None or span.end is None:
+        return ""
+    return f"{(span.end - span.start) / 1e6:,.0f} ms"
+
+
+def _kind(span: Span) -> Markup:
     operation = span.attributes.get("gen_ai.operation.name")
-    failed = " !" if span.status == "error" else ""
-    return f"{operation if isinstance(operation, str) else span.kind}{failed}"[:60]
+    name = (operation if isinstance(operation, str) else span.kind)[:60]
+    failed = tag("span", " ! error", class_="error") if span.status == "error" else None
+    return join([name, failed])
 
 
 def _tokens(span: Span) -> str:
