@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
+from itertools import dropwhile
 from pathlib import Path
 from threading import Lock
 from typing import NamedTuple
@@ -359,8 +360,9 @@ def _run_before(run: Run, store: str | None) -> RunEntry | None:
     if run.dataset is None:
         return None
     page = list_runs(dataset=run.dataset.name, until=run.created_at, limit=_RECENT, store=store)
-    earlier = (entry for entry in page.runs if entry.id != run.id)
-    return next((entry for entry in earlier if entry.created_at <= run.created_at), None)
+    # Runs of the same second: only the order of the list says which came first.
+    following = [*dropwhile(lambda entry: entry.id != run.id, page.runs)] or page.runs
+    return next((entry for entry in following if entry.id != run.id), None)
 
 
 def _compare(before: RunEntry, run: Run, store: str | None) -> Comparison | None:

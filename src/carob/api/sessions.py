@@ -141,6 +141,12 @@ def count_sessions(store: str) -> SessionCounts:
     return SessionCounts(sessions=sessions, open=waiting, spans=spans)
 
 
+def count_open_sessions(store: str) -> int:
+    """Count the sessions that may still go on."""
+    with open_inbox(store) as database:
+        return inbox.count_sessions(database, session_filter(state="open"))[0]
+
+
 def session_support(store: str, sessions: Sequence[Session]) -> dict[str, SessionSupport]:
     """Say how many metrics can score each session, and the one setting that would help the most.
     Sessions whose spans have not been read are left out."""

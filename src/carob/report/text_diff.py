@@ -13,8 +13,8 @@ from carob.schema import Json
 _WORD = re.compile(
     r"\s*(?:[\u0e00-\u0eff\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]|\w+|[^\w\s])\s*|\s+"
 )
-_MAX_WORDS = 4000
-"""Longer texts are shown as replaced completely."""
+_MAX_WORDS = 10_000
+"""Longer texts are shown as replaced completely; two of this length take 0.1 s."""
 _MAX_DIFFERENCES = 200
 
 

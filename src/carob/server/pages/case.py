@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import groupby
 from typing import Annotated, Literal
 
 import msgspec
@@ -14,7 +15,7 @@ from carob.report.markup import Child, Markup, join, tag
 from carob.report.text import count
 from carob.schema import CaseScore, Turn
 from carob.server.binding import Query
-from carob.server.pages.conversation import call_pair, plain_call, plain_turn, response_pair
+from carob.server.pages.conversation import call_pair, plain_call, response_pair, user_pair
 from carob.server.pages.edit_script import script_form, turn_differs
 from carob.server.pages.page import Page, Pages, Redirect
 from carob.server.pages.parts import (
@@ -43,6 +44,7 @@ _TABS: dict[Tab, str] = {
 }
 _GOOD = ("passed", "info")
 _MAX_SCORES = 8
+_MANY_TURNS = 10
 _FEW_TURNS = 30
 """In longer conversations, turns that are as expected are folded to two lines."""
 
@@ -239,14 +241,11 @@ def _conversation(view: CaseView, query: CasePageQuery) -> Markup:
     head = tag(
         "div",
         tag("h2", f"Expected{f' · golden {version}' if version else ''}", class_="golden"),
-        tag("h2", tag("bdi", f"Actual · trace {result.trace or 'none'}"), _usage(view)),
+        tag("h2", "Actual · trace ", tag("code", result.trace or "none", dir="auto"), _usage(view)),
         class_="pair head",
     )
     fold = len(view.turns) > _FEW_TURNS
-    turns = [
-        _turn(number, turn, fold and number != query.turn)
-        for number, turn in enumerate(view.turns, 1)
-    ]
+    turns = _folded_turns(view, query.turn) if fold else _plain_turns(view)
     return tag(
         "section",
         notes,
@@ -257,6 +256,29 @@ def _conversation(view: CaseView, query: CasePageQuery) -> Markup:
         script_form(view, result.case or "") if view.golden else None,
         aria_label="Conversation",
     )
+
+
+def _plain_turns(view: CaseView) -> list[Markup]:
+    return [_turn(number, turn, fold=False) for number, turn in enumerate(view.turns, 1)]
+
+
+def _folded_turns(view: CaseView, chosen: int | None) -> Iterator[Markup]:
+    """Fold the turns that are as expected; many in a row also together, so that the first turn
+    that differs is on the first screen."""
+    numbered = list(enumerate(view.turns, 1))
+
+    def is_shown(item: tuple[int, TurnView]) -> bool:
+        return turn_differs(item[1]) or item[0] == chosen
+
+    for shown, part in groupby(numbered, key=is_shown):
+        items = list(part)
+        turns = [_turn(number, turn, fold=not shown) for number, turn in items]
+        if shown or len(items) < _MANY_TURNS:
+            yield from turns
+        else:
+            title = f"Turns {items[0][0]:,} to {items[-1][0]:,} are as expected "
+            summary = tag("summary", title, sign("passed"))
+            yield tag("details", summary, turns, class_="turn stretch")
 
 
 def _turn_links(view: CaseView) -> Markup:
@@ -309,8 +331,7 @@ def _turn(number: int, turn: TurnView, fold: bool) -> Markup:
     differs = turn_differs(turn)
     user = (turn.expected or turn.actual or Turn()).user
     status = sign("failed" if differs else "passed")
-    said = tag("div", plain_turn("user", user), class_="user")
-    body = [said, _calls(turn), _responses(turn)]
+    body = [user_pair(turn.expected, turn.actual), _calls(turn), _responses(turn)]
     if fold and not differs:
         shown = (user or "(not recorded)")[:300]
         summary = tag("summary", f"Turn {number} ", status, tag("span", shown, class_="clamp"))

@@ -18,7 +18,9 @@ from carob.server.pages.parts import (
     delta,
     diff_words,
     filter_form,
+    minute,
     moment,
+    p_value,
     rows_table,
     score,
     sign,
@@ -98,7 +100,9 @@ def _choose(workspace: Workspace, query: ComparePageQuery) -> Markup:
         options = [
             tag(
                 "option",
-                f"{entry.id} · {entry.verdict} · {entry.dataset or ''} · {entry.created_at[:16]}",
+                " · ".join(
+                    [minute(entry.created_at), entry.dataset or "", entry.verdict, entry.id]
+                ),
                 value=entry.id,
                 selected=entry.id == chosen,
             )
@@ -165,7 +169,7 @@ def _metric_row(metric: MetricComparison) -> Markup:
         tag("td", score(metric.after.value if metric.after else None), class_="n"),
         tag("td", delta(difference.value, better=metric.better) if difference else "", class_="n"),
         tag("td", _interval(metric), class_="interval-cell"),
-        tag("td", f"{difference.adjusted_p:.2g}" if difference else "", class_="n"),
+        tag("td", p_value(difference.adjusted_p) if difference else "", class_="n"),
         tag("td", metric.sentence, class_="wrap"),
     )
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from carob.report.markup import Child, Markup, tag
 from carob.report.text_diff import compare_json
-from carob.schema import Json, ToolCall, ToolResult
+from carob.schema import Json, ToolCall, ToolResult, Turn
 from carob.schema.edit_script import ArgumentChange, EditStep
 from carob.server.pages.parts import diff_words, long_text, value_text
 
@@ -27,6 +27,15 @@ def _message(who: str, content: Child, *, quiet: bool = False) -> Markup:
         tag("div", content, class_="text quiet" if quiet else "text", dir="auto"),
         class_="said",
     )
+
+
+def user_pair(expected: Turn | None, actual: Turn | None) -> Markup:
+    """Return what the user said: once, or on both sides if the trace has another message."""
+    golden, sent = (turn.user if turn else None for turn in (expected, actual))
+    if golden is None or sent is None or golden.split() == sent.split():
+        return tag("div", plain_turn("user", sent if golden is None else golden), class_="user")
+    left, right = diff_words(golden, sent)
+    return tag("div", _message("user", left), _message("user", right), class_="user pair")
 
 
 def response_pair(

@@ -22,9 +22,11 @@ from carob.server.binding import Query
 from carob.server.pages.page import Page, Pages, Redirect
 from carob.server.pages.parts import (
     address,
+    chips,
     choice,
     filter_form,
     link_button,
+    minute,
     rows_table,
     strip,
     text_field,
@@ -98,6 +100,7 @@ def show_dataset(workspace: Workspace, path: DatasetPath, query: DatasetQuery) -
             _versions(workspace, path.name),
             tag("h2", f"Cases: {listing.total or 0:,}"),
             _filters(path.name, query),
+            _tag_chip(path.name, query),
             tag(
                 "form",
                 tag(
@@ -245,6 +248,13 @@ def _filters(name: str, query: DatasetQuery) -> Markup:
     return filter_form(address("datasets", name), fields, {"tag": query.tag}, region="cases")
 
 
+def _tag_chip(name: str, query: DatasetQuery) -> Markup | None:
+    if query.tag is None:
+        return None
+    link = address("datasets", name, review=query.review, q=query.q)
+    return tag("p", tag("a", f"tag: {query.tag} ×", href=link, class_="chip on", dir="auto"))
+
+
 def _cases(
     name: str,
     cases: tuple[DraftCase, ...],
@@ -285,7 +295,7 @@ def _row(
     )
     box = tag("input", type="checkbox", name="case", value=case.id, aria_label=f"select {case.id}")
     tags = [
-        [tag("a", word, href=address("datasets", name, tag=word), class_="chip"), " "]
+        tag("a", word, href=address("datasets", name, tag=word), class_="chip")
         for word in case.tags
     ]
     return tag(
@@ -297,7 +307,7 @@ def _row(
         tag("td", (first or "")[:200], class_="first", dir="auto"),
         tag("td", str(len(case.turns)), class_="n"),
         tag("td", str(len(expected_tools(case))), class_="n"),
-        tag("td", tags, dir="auto"),
+        tag("td", chips(tags), class_="chips", dir="auto"),
         tag("td", draft.review),
         tag("td", strip(recent)),
         class_="chosen" if query.accepted == case.id else None,
@@ -312,7 +322,7 @@ def _run_fields(workspace: Workspace, name: str) -> Markup:
         else ()
     )
     sources = [
-        (f"run:{run.id}", f"traces saved with {run.id} ({run.created_at[:16]})")
+        (f"run:{run.id}", f"traces of {minute(run.created_at)} · {run.id}")
         for run in {run.id: run for run in runs}.values()
     ]
     sources += [

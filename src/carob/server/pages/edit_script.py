@@ -62,7 +62,7 @@ def _lines(view: CaseView) -> Iterator[Markup]:
         yield from _step_lines(str(number), f"turn {number + 1}: ", turn.script or ())
         expected, actual = turn.expected.response, turn.actual.response
         if expected is not None and actual is not None and expected != actual:
-            value = [f"turn {number + 1}: answer ", tag("ins", actual[:_MAX_VALUE])]
+            value = [f"turn {number + 1}: answer ", tag("ins", actual[:_MAX_VALUE], dir="auto")]
             yield _line(f"{number}.response", "replace", value)
     yield from _step_lines("case", "", view.script or ())
 

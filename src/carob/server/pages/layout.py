@@ -87,7 +87,7 @@ def _header(section: str, counts: Mapping[str, int]) -> Markup:
             tag(
                 "a",
                 name,
-                tag("b", f"{counts[name]:,}") if counts.get(name) else None,
+                _count(name, counts.get(name, 0)),
                 href=address,
                 aria_current="page" if name == section else None,
             ),
@@ -95,12 +95,32 @@ def _header(section: str, counts: Mapping[str, int]) -> Markup:
         for name, address, _ in NAVIGATION
     ]
     theme = tag("button", "◐", type="button", id="theme", aria_label="Light or dark", hidden=True)
+    tools = [
+        tag("a", tag("kbd", "/", aria_hidden="true"), "search", href="/runs?focus=1", id="search"),
+        tag(
+            "a",
+            tag("kbd", "?", aria_hidden="true"),
+            "keys",
+            href="/settings#all-keys",
+            data_opens="keys",
+        ),
+    ]
     return tag(
         "header",
         tag("a", "CAROB", href="/", class_="brand", aria_label="Carob, home"),
         tag("nav", tag("ul", links), aria_label="Pages"),
-        theme,
+        tag("div", tools, theme, class_="tools"),
     )
+
+
+def _count(name: str, number: int) -> Child:
+    if not number:
+        return None
+    dot = tag("span", " ●", class_="passed", aria_hidden="true") if name == "Live" else None
+    return [dot, tag("b", f"{number:,}"), tag("span", _COUNTED[name], class_="unseen")]
+
+
+_COUNTED = {"Live": " open sessions", "Review": " waiting"}
 
 
 def _crumbs(crumbs: Sequence[tuple[str, str]]) -> Markup | None:

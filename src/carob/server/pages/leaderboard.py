@@ -14,7 +14,15 @@ from carob.report.text import count
 from carob.schema.leaderboard import Leaderboard, RankedRun, SeparatingCase
 from carob.server.binding import Query
 from carob.server.pages.page import Page, Pages
-from carob.server.pages.parts import address, commands, empty, filter_form, rows_table, score
+from carob.server.pages.parts import (
+    address,
+    commands,
+    empty,
+    filter_form,
+    p_value,
+    rows_table,
+    score,
+)
 from carob.server.workspace import Workspace
 
 pages = Pages()
@@ -183,7 +191,7 @@ def _row(run: RankedRun, reach: float, *, is_tie: bool) -> Markup:
         tag("td", _difference(run), class_="n"),
         tag("td", _interval(run.difference_interval), class_="n quiet"),
         tag("td", _bar(run, reach), class_="interval-cell"),
-        tag("td", _p(run.p), class_="n"),
+        tag("td", "" if run.p is None else p_value(run.p), class_="n"),
         tag("td", "–" if run.cost is None else f"${run.cost:.3g}", class_="n"),
         tag("td", "–" if run.latency is None else f"{run.latency:,.0f} ms", class_="n"),
         tag("td", mark),
@@ -199,12 +207,6 @@ def _difference(run: RankedRun) -> str:
     if run.difference is None:
         return "best"
     return f"+{score(run.difference)}" if run.difference > 0 else score(run.difference)
-
-
-def _p(p: float | None) -> str:
-    if p is None:
-        return ""
-    return "< .001" if p < 0.001 else score(p) if p >= 0.005 else f"{p:.3f}".removeprefix("0")
 
 
 def _bar(run: RankedRun, reach: float) -> Markup | None:

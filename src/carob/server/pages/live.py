@@ -23,6 +23,7 @@ from carob.server.pages.parts import (
     dataset_choice,
     empty,
     filter_form,
+    inline_code,
     moment,
     rows_table,
     text_field,
@@ -231,9 +232,10 @@ def _row(session: Session, support: SessionSupport | None) -> Markup:
         ),
         tag(
             "th",
-            tag("a", session.id, href=address(*where), class_="mono long"),
+            tag("a", session.id, href=address(*where), class_="mono", title=session.id),
             hidden,
             scope="row",
+            class_="name",
             dir="auto",
         ),
         tag("td", session.agent or tag("span", "not recorded", class_="quiet"), dir="auto"),
@@ -241,7 +243,7 @@ def _row(session: Session, support: SessionSupport | None) -> Markup:
         tag("td", "" if session.turns is None else f"{session.turns:,}", class_="n"),
         tag("td", "" if session.tools is None else f"{session.tools:,}", class_="n"),
         tag("td", message, class_="first", dir="auto"),
-        tag("td", _support(support), class_="long"),
+        tag("td", _support(support), class_="support"),
         data_id=session.id,
     )
 
@@ -250,7 +252,7 @@ def _support(support: SessionSupport | None) -> Child:
     if support is None:
         return tag("span", "not read yet", class_="quiet")
     text = f"{support.metrics} of {count(support.total, 'metric')}"
-    return [text, tag("small", support.setting) if support.setting else None]
+    return [text, tag("small", inline_code(support.setting)) if support.setting else None]
 
 
 def _unknown(session: Session) -> Markup:

@@ -9,7 +9,7 @@ from carob.report.markup import Child, Markup, tag
 from carob.schema import MetricInfo
 from carob.server.binding import Query
 from carob.server.pages.page import Page, Pages
-from carob.server.pages.parts import address, commands, rows_table, value_text
+from carob.server.pages.parts import address, commands, inline_code, rows_table, value_text
 
 pages = Pages()
 
@@ -58,7 +58,7 @@ def show_metric(path: MetricPath) -> Page:
         crumbs=(("Metrics", "/metrics"), (metric.name, "")),
         content=[
             tag("h1", breakable(metric.name)),
-            tag("p", metric.description, class_="lead prose"),
+            tag("p", inline_code(metric.description), class_="lead prose"),
             tag("dl", [[tag("dt", name), tag("dd", text)] for name, text in facts.items()]),
             tag("h2", "Parameters") if params else None,
             rows_table("Parameters", ["name", "default"], params) if params else None,
@@ -77,9 +77,9 @@ def _row(metric: MetricInfo) -> Markup:
             tag("a", breakable(metric.name), href=address("metrics", metric.name)),
             scope="row",
         ),
-        tag("td", metric.meaning, class_="wrap"),
+        tag("td", inline_code(metric.meaning), class_="wrap"),
         tag("td", ", ".join(metric.needs), class_="wrap"),
-        tag("td", _scale(metric)),
+        tag("td", _scale(metric), class_="nowrap"),
         tag("td", _threshold(metric), class_="n"),
     )
 

@@ -17,11 +17,13 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from carob.api.review import count_waiting
+from carob.api.sessions import count_open_sessions
 from carob.errors import CarobError
 from carob.report.markup import Child, Markup, join, tag
 from carob.schema.base import prepare_type
 from carob.server.binding import check_role, parse_query
 from carob.server.pages.layout import document
+from carob.server.pages.parts import inline_code
 from carob.server.problems import RequestError, problem_status
 from carob.server.security import check_form_token, form_token
 from carob.server.uploads import Upload, receive_upload
@@ -131,8 +133,10 @@ def _handle(
 ) -> tuple[object, Mapping[str, int]]:
     """Call a handler, and count what the navigation shows."""
     result = handler(**arguments)
-    counts = {"Review": count_waiting(store=workspace.store)} if isinstance(result, Page) else {}
-    return result, counts
+    if not isinstance(result, Page):
+        return result, {}
+    waiting = count_waiting(store=workspace.store)
+    return result, {"Review": waiting, "Live": count_open_sessions(workspace.store)}
 
 
 def _respond(result: tuple[object, Mapping[str, int]], request: Request) -> Response:
@@ -223,7 +227,7 @@ def error_page(error: CarobError | RequestError, upload: Upload | None = None) -
     content: list[Markup | None] = [
         tag("h1", title),
         tag("p", detail, class_="lead", dir="auto"),
-        tag("p", tag("strong", "Hint: "), error.hint) if error.hint else None,
+        tag("p", tag("strong", "Hint: "), inline_code(error.hint)) if error.hint else None,
         tag("p", tag("a", "Log in", href="/login")) if status == 401 else None,
         tag("p", tag("a", "All runs", href="/runs"), " · ", tag("a", "Home", href="/")),
     ]

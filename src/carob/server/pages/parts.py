@@ -39,6 +39,11 @@ def score(value: float | None) -> str:
     return f"−{text}" if value < 0 else text
 
 
+def p_value(p: float) -> str:
+    """Format a p-value; small ones keep a digit that says something."""
+    return "< .001" if p < 0.001 else score(p) if p >= 0.01 else f"{p:.3f}".removeprefix("0")
+
+
 def delta(value: float | None, *, better: str = "higher") -> Markup | str:
     """Format a difference; worse is marked by sign and color."""
     if value is None:
@@ -178,11 +183,33 @@ def value_text(value: Json) -> str:
     return msgspec.json.encode(value).decode()
 
 
+def inline_code(text: str) -> Markup:
+    """Return a text in which `…` becomes code."""
+    parts = text.split("`")
+    if len(parts) % 2 == 0:  # a single mark is no code
+        return join(text)
+    return join([tag("code", part) if place % 2 else part for place, part in enumerate(parts)])
+
+
+def chips(links: Sequence[Markup], shown: int = 6) -> Markup:
+    """Return small links; many of them are folded after the first few."""
+    spaced: list[Child] = [[link, " "] for link in links]
+    if len(links) <= shown + 1:
+        return join(spaced)
+    more = tag("summary", f"{len(links) - shown:,} more")
+    return join([spaced[:shown], tag("details", more, spaced[shown:], class_="more")])
+
+
+def minute(timestamp: str) -> str:
+    """Return a time to the minute."""
+    return timestamp[:16].replace("T", " ")
+
+
 def moment(timestamp: str | None) -> Markup | str:
     """Return a time to the minute."""
     if not timestamp:
         return ""
-    return tag("time", timestamp[:16].replace("T", " "), datetime=timestamp)
+    return tag("time", minute(timestamp), datetime=timestamp, title=f"{timestamp} (UTC)")
 
 
 def empty(title: str, *content: Child) -> Markup:

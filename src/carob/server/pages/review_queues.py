@@ -8,7 +8,7 @@ from carob.report.html.parts import breakable
 from carob.report.markup import Child, Markup, tag
 from carob.server.binding import Query
 from carob.server.pages.page import Page, Pages, Redirect
-from carob.server.pages.parts import address, commands, empty, rows_table, score
+from carob.server.pages.parts import address, commands, empty, minute, rows_table, score
 from carob.server.pages.review import gate_text, kappa_bar
 from carob.server.workspace import Workspace
 
@@ -84,7 +84,7 @@ def _new_queue(workspace: Workspace, chosen: str | None) -> Markup:
     options = [
         tag(
             "option",
-            f"{run.id} · {run.dataset or 'no golden data'} · {run.created_at[:16]}",
+            f"{minute(run.created_at)} · {run.dataset or 'no golden data'} · {run.id}",
             value=run.id,
             selected=run.id == chosen,
         )

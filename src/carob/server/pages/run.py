@@ -30,6 +30,7 @@ from carob.server.workspace import Workspace
 
 pages = Pages()
 _MAX_CAUSES = 12
+_MAX_METRICS = 12
 _CLOSE = 5
 _SENTENCES = {"passed": "Passed.", "failed": "Failed.", "inconclusive": "No verdict."}
 
@@ -200,13 +201,19 @@ def _causes(view: RunView, query: RunQuery) -> Markup:
     groups = view.causes
     if not groups:
         return tag("section", tag("h2", "Why"), _closest(view))
-    rows = [_cause_row(view.run, group, query) for group in groups[:_MAX_CAUSES]]
+    rows = [_cause_row(view.run, group, query) for group in groups]
     left = len(groups) - _MAX_CAUSES
     return tag(
         "section",
         tag("h2", f"Why: {count(len(groups), 'cause')}"),
-        rows_table("Causes", ["cause", "#cases"], rows),
-        tag("p", f"And {left:,} more.", class_="quiet") if left > 0 else None,
+        rows_table("Causes", ["cause", "#cases"], rows[:_MAX_CAUSES]),
+        tag(
+            "details",
+            tag("summary", f"{count(left, 'more cause')}"),
+            rows_table("More causes", ["cause", "#cases"], rows[_MAX_CAUSES:]),
+        )
+        if left > 0
+        else None,
     )
 
 
@@ -256,15 +263,31 @@ def _cause_row(run: Run, group: CauseGroup, query: RunQuery) -> Markup:
 
 def _metrics(view: RunView) -> Markup:
     changes = {m.name: m for m in view.comparison.metrics} if view.comparison else {}
-    head: list[Child] = ["metric", "#mean", "#change", "#passed", "scores"]
+    head: list[Child] = ["metric", "#needs", "#mean", "#change", "#passed", "scores"]
     rows: list[Markup] = []
-    for use in view.run.metrics:
+    failed = view.run.summary.metrics
+    uses = list(view.run.metrics)
+    if len(uses) > _MAX_METRICS:  # those that failed the most first, the others folded
+        uses.sort(key=lambda use: -failed.get(use.name, MetricSummary()).failed)
+    for use in uses:
         summary = view.run.summary.metrics.get(use.name, MetricSummary())
         compared = changes.get(use.name)
         difference = compared.difference.value if compared and compared.difference else None
         spark = _spark(view.histograms.get(use.name, ()))
         rows.append(_metric_row(use, summary, delta(difference, better=use.better), spark))
-    return tag("section", tag("h2", "Metrics"), rows_table("Metrics", head, rows))
+    left = len(rows) - _MAX_METRICS
+    return tag(
+        "section",
+        tag("h2", "Metrics" if left <= 0 else f"Metrics: {len(rows)}, most failures first"),
+        rows_table("Metrics", head, rows[:_MAX_METRICS]),
+        tag(
+            "details",
+            tag("summary", count(left, "more metric")),
+            rows_table("More metrics", head, rows[_MAX_METRICS:]),
+        )
+        if left > 0
+        else None,
+    )
 
 
 def _spark(counts: tuple[int, ...]) -> Markup | None:
@@ -286,15 +309,11 @@ def _metric_row(
 ) -> Markup:
     decided = summary.passed + summary.failed
     share = f"{summary.passed:,} / {decided:,}" if use.threshold is not None else "informs"
-    needs = f"needs {use.threshold:g}" if use.threshold is not None else None
+    needs = "" if use.threshold is None else score(use.threshold)
     return tag(
         "tr",
-        tag(
-            "th",
-            tag("a", breakable(use.name), href=address("metrics", use.name)),
-            tag("small", needs) if needs else None,
-            scope="row",
-        ),
+        tag("th", tag("a", breakable(use.name), href=address("metrics", use.name)), scope="row"),
+        tag("td", needs, class_="n quiet"),
         tag("td", score(summary.mean), class_="n"),
         tag("td", change, class_="n"),
         tag("td", share, class_="n"),

@@ -152,7 +152,13 @@ def cases_section(view: RunView, query: CaseListQuery) -> Markup:
 
 
 def _columns(run: Run) -> list[str]:
-    return [use.name for use in run.metrics][:_MAX_COLUMNS]
+    """Return the metrics that have a column: of many, those that failed the most."""
+    names = [use.name for use in run.metrics]
+    if len(names) <= _MAX_COLUMNS:
+        return names
+    failed = {name: summary.failed for name, summary in run.summary.metrics.items()}
+    chosen = sorted(names, key=lambda name: -failed.get(name, 0))[:_MAX_COLUMNS]
+    return [name for name in names if name in chosen]
 
 
 def _filters(run: Run, query: CaseListQuery) -> Markup:

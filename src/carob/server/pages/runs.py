@@ -15,6 +15,7 @@ from carob.server.pages.datasets import drop_form
 from carob.server.pages.page import Page, Pages
 from carob.server.pages.parts import (
     address,
+    chips,
     choice,
     commands,
     empty,
@@ -153,7 +154,7 @@ def _table(runs: Sequence[RunEntry], query: RunsPageQuery) -> Markup:
         "when",
         "labels",
     ]
-    chips = [
+    chosen = [
         [tag("a", f"{name}: {value} ×", href=link, class_="chip on"), " "]
         for name, value, link in (
             ("dataset", query.dataset, address("runs", label=query.label, q=query.q)),
@@ -166,7 +167,7 @@ def _table(runs: Sequence[RunEntry], query: RunsPageQuery) -> Markup:
     rank = tag("button", "Rank selected", type="submit", formaction="/leaderboards")
     return tag(
         "form",
-        tag("p", chips, tag("span", count(len(runs), "run"), role="status"), class_="quiet"),
+        tag("p", chosen, tag("span", count(len(runs), "run"), role="status"), class_="quiet"),
         rows_table("Runs", head, [_row(run) for run in runs], "list"),
         tag("div", compare, rank, class_="actions"),
         action="/compare",
@@ -190,7 +191,7 @@ def _row(run: RunEntry) -> Markup:
         tag("td", f"{run.cases.passed:,} / {run.cases.total:,}", class_="n"),
         tag("td", pass_change(run), class_="n"),
         tag("td", moment(run.created_at), class_="quiet"),
-        tag("td", _labels(run), dir="auto"),
+        tag("td", _labels(run), class_="chips", dir="auto"),
         data_id=f"{run.id} {run.created_at}",
     )
 
@@ -227,7 +228,7 @@ def _labels(run: RunEntry) -> Markup:
         )
         for name, value in run.labels.items()
     ]
-    return join([[link, " "] for link in links])
+    return chips(links, 4)
 
 
 def _more(listing: HistoryPage, query: RunsPageQuery) -> Markup | None:

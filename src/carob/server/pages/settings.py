@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import shutil
 
 from carob import __version__
 from carob.api.store import stored_bytes
@@ -24,6 +25,8 @@ def show_settings(workspace: Workspace) -> Page:
         **{f"{name} address": where for name, where in workspace.addresses.items()},
         "store": "PostgreSQL" if runs is None else f"SQLite, {runs / 2**20:,.1f} MiB",
         "golden folder": f"{workspace.golden.name}/",
+        "disk": _disk(workspace),
+        "retention": _retention(workspace),
         "Carob": __version__,
         "Python": platform.python_version(),
     }
@@ -47,10 +50,26 @@ def show_settings(workspace: Workspace) -> Page:
             if tokens
             else tag("p", "None. A server on loopback needs none."),
             commands("carob serve token new NAME --role read"),
-            tag("h2", "Keys"),
+            tag("h2", "Keys", id="all-keys"),
             tag("p", _opener(), class_="scripts"),
             key_list(),
         ],
+    )
+
+
+def _disk(workspace: Workspace) -> str:
+    folder = next(path for path in (workspace.golden, *workspace.golden.parents) if path.exists())
+    usage = shutil.disk_usage(folder)
+    return f"{usage.free / 2**30:,.1f} GiB of {usage.total / 2**30:,.1f} GiB free"
+
+
+def _retention(workspace: Workspace) -> str:
+    if workspace.upkeep is None:
+        return "sessions are kept"
+    rules = workspace.upkeep.settings
+    return (
+        f"sessions are removed after {rules.keep_days:g} days without spans, the oldest beyond "
+        f"{rules.keep_gb:g} GB; golden and labelled ones are kept"
     )
 
 

@@ -129,6 +129,9 @@ export function watchKeys() {
   name();
   for (const opener of document.querySelectorAll("[data-opens]")) {
     opener.hidden = false;
-    opener.addEventListener("click", () => document.getElementById(opener.dataset.opens).showModal());
+    opener.addEventListener("click", (event) => {
+      event.preventDefault();
+      document.getElementById(opener.dataset.opens).showModal();
+    });
   }
 }
