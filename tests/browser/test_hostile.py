@@ -83,8 +83,10 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     (folder / "golden").mkdir()
     save(golden, folder / "golden" / "nasty.json", format="questions")
     good = [Trace(id=f"good {c.id}", turns=c.turns, case=c.id) for c in cases]
-    first = make_run(golden, good, store, note=_NAME)
-    second = make_run(golden, [nasty_trace(case) for case in cases], store, note=NASTY[2])
+    first = make_run(golden, good, store, note=_NAME, batch=_NAME)
+    second = make_run(
+        golden, [nasty_trace(case) for case in cases], store, note=NASTY[2], batch=_NAME
+    )
     judged = judged_run()
     save_run(judged, store=store)
     queue = create_queue(second.id, METRICS[1], store=store)
@@ -124,6 +126,12 @@ def hostile_pages(site: Site) -> list[str]:
         *(f"/runs/{run}/cases/{case}?tab={tab}" for tab in ("spans", "scores", "golden", "raw")),
         f"/compare?base={site.seeded.good}&run={run}",
         f"/compare?base={term}&run={term}",
+        f"/runs/{run}/regression?case={case}",
+        f"/runs/{run}/regression?case={term}&dataset={term}",
+        "/leaderboards",
+        f"/leaderboards/{term}?metric={METRICS[1]}",
+        f"/leaderboards?pick={term}&pick={run}",
+        f"/leaderboards?pick={site.seeded.good}&pick={run}",
         "/datasets",
         shop,
         f"{shop}?q={term}&tag={term}&accepted={term}",
@@ -140,6 +148,7 @@ def hostile_pages(site: Site) -> list[str]:
         f"/live/{session}/golden",
         f"/live/{session}/compare",
         f"/live/{session}/discard",
+        f"/live/{session}/regression",
         f"/metrics/{term}",
         f"/upload?traces={term}",
         f"/jobs/{term}",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from importlib import resources
 from typing import Any
@@ -42,11 +43,15 @@ def all_pages(site: Site) -> Mapping[str, str]:
         "case": case,
         "case-right-to-left": f"/runs/{seeded.bad}/cases/hebrew",
         "case-200-turns": f"/runs/{seeded.bad}/cases/long_talk",
+        "case-japanese": f"/runs/{seeded.bad}/cases/japanese",
         "case-100-kB": f"/runs/{seeded.bad}/cases/long_answer",
         "case-spans": f"{case}?tab=spans",
         "case-scores": f"{case}?tab=scores",
         "case-golden": f"{case}?tab=golden",
         "case-raw": f"{case}?tab=raw",
+        "regression": f"/runs/{seeded.bad}/regression?case=delivery_date",
+        "leaderboards": "/leaderboards",
+        "leaderboard": "/leaderboards/releases",
         "compare": f"/compare?base={seeded.good}&run={seeded.bad}",
         "compare-choose": "/compare",
         "datasets": "/datasets",
@@ -64,6 +69,7 @@ def all_pages(site: Site) -> Mapping[str, str]:
         "session": "/live/talk-2",
         "session-golden": "/live/talk-2/golden",
         "session-compare": "/live/talk-1/compare",
+        "session-regression": "/live/talk-2/regression",
         "session-discard": "/live/talk-1/discard",
         "upload": "/upload",
         "metrics": "/metrics",
@@ -84,23 +90,50 @@ def accessibility_findings(page: Page) -> list[str]:
     ]
 
 
+_NAMED = "button|link|textbox|searchbox|checkbox|combobox|table|region|navigation|dialog|img"
+_NAMELESS = re.compile(rf"^\s*- (?:{_NAMED})(?: \[[^\]]*\])*:?$", re.MULTILINE)
+
+
+def nameless_elements(page: Page) -> list[str]:
+    """What a screen reader would announce without a name."""
+    return [f"no name: {line.strip()}" for line in _NAMELESS.findall(screen_reader_text(page))]
+
+
+def screen_reader_text(page: Page) -> str:
+    """The accessibility tree of a page: role, name and state of everything."""
+    return page.locator("body").aria_snapshot()
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing_on_any_page(scheme: str, site: Site, visit: NewVisit):
+def test_axe_and_screen_readers_find_nothing_to_criticize(scheme: str, site: Site, visit: NewVisit):
     visitor = visit(site, color_scheme=scheme)
-    heavy = {"run-large", "case-200-turns", "case-100-kB", "metrics"}
     dark = {"home", "run", "case", "compare", "dataset-diff", "case-editor", "review-item", "live"}
     findings: dict[str, list[str]] = {}
     for name, path in all_pages(site).items():
-        if name in heavy or (scheme == "dark" and name not in dark):
-            continue  # rows and turns repeat what the others show
+        if scheme == "dark" and name not in dark:
+            continue  # the same elements in other colors
         page = visitor.go(path)
-        findings |= {name: found} if (found := accessibility_findings(page)) else {}
+        problems = [*accessibility_findings(page), *nameless_elements(page)]
+        findings |= {name: problems} if problems else {}
     assert findings == {}
+
+
+def test_screen_reader_hears_verdict_causes_and_cases(site: Site, visit: NewVisit):
+    text = screen_reader_text(visit(site).go(f"/runs/{site.seeded.bad}"))
+    assert re.search(r'heading ".*Failed\. 4 of 8 cases failed\." \[level=1\]', text)
+    assert 'table "Causes"' in text
+    assert re.search(r'row "failed late_frost .*last 6: passed, failed', text)
+    assert 'link "Review 34 waiting"' in text
 
 
 @pytest.mark.parametrize(
     ("width", "height", "scheme"),
-    [(320, 640, "light"), (1280, 800, "dark"), (2560, 1440, "light")],
+    [
+        (320, 640, "light"),
+        (1280, 800, "dark"),
+        (2560, 1440, "light"),
+        (3840, 2160, "dark"),
+    ],
 )
 def test_pages_fit_every_screen(width: int, height: int, scheme: str, site: Site, visit: NewVisit):
     folder = ARTIFACTS / f"{width}-{scheme}"
@@ -108,7 +141,7 @@ def test_pages_fit_every_screen(width: int, height: int, scheme: str, site: Site
     visitor = visit(site, viewport={"width": width, "height": height}, color_scheme=scheme)
     wide: dict[str, object] = {}
     # At the largest size only what has columns of its own: the others stop growing at 1640 pixels.
-    some = {"home", "run", "case", "compare", "dataset", "case-editor", "review-item", "live"}
+    some = {"run", "case", "case-spans", "compare", "case-editor", "live", "leaderboard"}
     for name, path in all_pages(site).items():
         if width > 2000 and name not in some:
             continue

@@ -56,8 +56,8 @@ def test_failures_are_found_by_cause_and_opened_by_keyboard(shop: Site, visit: N
     expect(page).to_have_url(re.compile("status=failed"))
 
 
-def test_filter_applies_while_it_is_typed(site: Site, visit: NewVisit):
-    page = visit(site).go(f"/runs/{site.seeded.bad}")
+def test_filter_applies_while_it_is_typed(shop: Site, visit: NewVisit):
+    page = visit(shop).go(f"/runs/{shop.seeded.bad}")
     press(page, "/")
     page.keyboard.type("frost")
     expect(page.locator("table.cases tbody tr")).to_have_count(1)
@@ -67,8 +67,8 @@ def test_filter_applies_while_it_is_typed(site: Site, visit: NewVisit):
     expect(page.get_by_role("searchbox")).to_have_value("frost")
 
 
-def test_large_table_is_a_window_over_all_rows(site: Site, visit: NewVisit):
-    page = visit(site).go(f"/runs/{site.seeded.large}")
+def test_large_table_is_a_window_over_all_rows(shop: Site, visit: NewVisit):
+    page = visit(shop).go(f"/runs/{shop.seeded.large}")
     table = page.locator("table.cases")
     expect(table).to_have_attribute("aria-rowcount", "2501")
     expect(page.locator("nav.pages[data-numbers]")).to_have_count(0)
@@ -88,11 +88,11 @@ def test_what_moved_is_said_for_every_flip(shop: Site, visit: NewVisit):
     expect(page.locator("article.flip")).to_contain_text("hebrew")
 
 
-def test_two_runs_of_the_list_are_compared(site: Site, visit: NewVisit):
-    page = visit(site).go("/runs?dataset=garden_shop&q=release")
+def test_two_runs_of_the_list_are_compared(shop: Site, visit: NewVisit):
+    page = visit(shop).go("/runs?dataset=garden_shop&q=release")
     press(page, "j", "x", "j", "x", "c")
     expect(page.locator("h1")).to_contain_text("Not proven.")
-    expect(page.get_by_text(f"base {site.seeded.good}")).to_be_visible()
+    expect(page.get_by_text(f"base {shop.seeded.good}")).to_be_visible()
 
 
 @pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "no scripts"])
@@ -203,8 +203,8 @@ def test_selected_sessions_are_evaluated_and_strangers_named(shop: Site, visit: 
     expect(page.locator("h1")).to_contain_text("of 1 case")
 
 
-def test_live_page_says_what_a_session_supports_and_what_is_missing(site: Site, visit: NewVisit):
-    page = visit(site).go("/live")
+def test_live_page_says_what_a_session_supports_and_what_is_missing(shop: Site, visit: NewVisit):
+    page = visit(shop).go("/live")
     silent = page.locator("tr[data-id='talk-3']")
     expect(silent).to_contain_text("(content not recorded)")
     expect(silent).to_contain_text("OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT")
@@ -212,9 +212,9 @@ def test_live_page_says_what_a_session_supports_and_what_is_missing(site: Site, 
 
 @pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "no scripts"])
 def test_editor_shows_problems_at_their_line_and_keeps_the_text(
-    scripts: bool, site: Site, visit: NewVisit
+    scripts: bool, shop: Site, visit: NewVisit
 ):
-    page = visit(site, java_script_enabled=scripts).go(f"/datasets/{SHOP}/cases/opening_hours/edit")
+    page = visit(shop, java_script_enabled=scripts).go(f"/datasets/{SHOP}/cases/opening_hours/edit")
     source = page.locator("textarea[name=source]")
     good = source.input_value()
     broken = good.replace('"turns": [', '"turns": 7, "was": [')
@@ -229,17 +229,17 @@ def test_editor_shows_problems_at_their_line_and_keeps_the_text(
         expect(page.locator("#problems")).to_contain_text("No problems.")
 
 
-def test_fields_of_a_case_are_saved_and_the_rest_stays(site: Site, visit: NewVisit):
-    page = visit(site).go(f"/datasets/{SHOP}/cases/japanese/edit")
+def test_fields_of_a_case_are_saved_and_the_rest_stays(shop: Site, visit: NewVisit):
+    page = visit(shop).go(f"/datasets/{SHOP}/cases/japanese/edit")
     page.get_by_label("agent should answer").first.fill("金曜日に届きます。")
     page.get_by_label("tags, separated by commas").fill("languages, delivery")
     page.get_by_role("button", name="Save the form to the draft").click()
     expect(page.locator(".golden-edge")).to_contain_text("japanese")
-    assert golden_answer(site, "japanese") == "金曜日に届きます。"
+    assert golden_answer(shop, "japanese") == "金曜日に届きます。"
 
 
-def test_case_shows_its_past_runs_and_flaky_ones_are_marked(site: Site, visit: NewVisit):
-    visitor = visit(site)
+def test_case_shows_its_past_runs_and_flaky_ones_are_marked(shop: Site, visit: NewVisit):
+    visitor = visit(shop)
     page = visitor.go(f"/datasets/{SHOP}")
     expect(page.get_by_role("row", name="late_frost")).to_contain_text("flaky")
     page.get_by_role("link", name="late_frost", exact=True).click()
@@ -265,10 +265,10 @@ def test_selected_cases_are_run_again(scripts: bool, shop: Site, visit: NewVisit
     expect(page.locator("h1")).to_contain_text("of 2 cases")
 
 
-def test_traces_are_uploaded_understood_and_run(site: Site, visit: NewVisit):
+def test_traces_are_uploaded_understood_and_run(shop: Site, visit: NewVisit):
     from importlib import resources
 
-    visitor = visit(site, java_script_enabled=False)
+    visitor = visit(shop, java_script_enabled=False)
     page = visitor.go("/upload")
     traces = resources.files("carob") / "demo" / "data" / "traces" / "good.otlp.jsonl"
     upload(page, "/upload/traces", "good.otlp.jsonl", traces.read_bytes())
@@ -318,12 +318,73 @@ def test_single_keys_can_be_switched_off(site: Site, visit: NewVisit):
     expect(page).to_have_url(re.compile("/runs$"))
 
 
-def test_run_list_is_searched_and_pages_without_scripts(site: Site, visit: NewVisit):
-    page = visit(site, java_script_enabled=False).go("/runs")
+def test_run_list_is_searched_and_pages_without_scripts(shop: Site, visit: NewVisit):
+    page = visit(shop, java_script_enabled=False).go("/runs")
     page.get_by_role("searchbox").fill("release=1.4")
     page.get_by_role("button", name="Filter").click()
     expect(page.locator("table.list tbody tr")).to_have_count(1)
-    page.goto(f"{site.address}/runs/{site.seeded.large}")
+    page.goto(f"{shop.address}/runs/{shop.seeded.large}")
     page.get_by_role("link", name="2", exact=True).click()
     expect(page).to_have_url(re.compile("page=2"))
     expect(page.locator("table.cases tbody tr")).to_have_count(100)
+
+
+def test_spans_are_folded_under_their_turns_and_the_wrong_one_is_marked(
+    shop: Site, visit: NewVisit
+):
+    page = visit(shop).go(f"/runs/{shop.seeded.bad}/cases/delivery_date?tab=spans")
+    turns = page.locator("details.turn")
+    expect(turns).to_have_count(2)
+    expect(turns.first.locator("summary").first).to_contain_text("why this failed")
+    expect(page.locator(".pointed th")).to_have_text(
+        re.compile("execute_tool delivery_slot.*tool argument differs delivery_slot.day")
+    )
+    expect(turns.last.locator("table")).to_be_hidden()
+    press(page, "z", "z")
+    expect(turns.last.locator("table")).to_be_visible()
+
+
+@pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "no scripts"])
+def test_failed_case_becomes_a_regression_case_once(scripts: bool, shop: Site, visit: NewVisit):
+    page = visit(shop, java_script_enabled=scripts).go(
+        f"/runs/{shop.seeded.bad}/cases/{'delivery_date' if scripts else 'hebrew'}"
+    )
+    if scripts:
+        press(page, "r")
+        expect(page.locator(".lead")).to_contain_text("turn 1: changed call of delivery_slot")
+        expect(page.locator(".lead")).to_contain_text("1 of 2 turns are kept")
+        press(page, "Enter")
+        expect(page.locator(".golden-edge")).to_contain_text("delivery_date-regression-")
+        page.get_by_role("link", name=re.compile("^delivery_date-regression-")).last.click()
+        expect(page.get_by_text("Captured from a failure of")).to_contain_text(shop.seeded.bad)
+    else:  # one turn: the golden case itself covers it
+        page.get_by_role("link", name="Capture as a regression case…").click()
+        expect(page.locator(".golden-edge")).to_contain_text("Nothing to add: hebrew")
+        expect(page.get_by_role("button", name=re.compile("Add to the draft"))).to_have_count(0)
+
+
+def test_session_becomes_a_regression_case_without_personal_data(shop: Site, visit: NewVisit):
+    page = visit(shop, java_script_enabled=False).go("/live/talk-2")
+    page.get_by_role("link", name="Capture as a regression case…").click()
+    expect(page.locator(".user, .turn").first).to_contain_text("Send it to <email-1> please")
+    page.get_by_role("button", name="Add to the draft").click()
+    page.locator(".golden-edge a").click()
+    expect(page.locator("textarea[name=source]")).to_have_value(re.compile("failed session"))
+    expect(page.locator("textarea[name=source]")).not_to_have_value(re.compile("mara.holt"))
+
+
+def test_batch_of_runs_is_ranked(shop: Site, visit: NewVisit):
+    visitor = visit(shop, permissions=["clipboard-read", "clipboard-write"])
+    page = visitor.go("/leaderboards")
+    press(page, "j", "Enter")
+    expect(page.locator("h1")).to_have_text("No proven difference between 2 runs.")
+    rows = page.get_by_role("region", name="Ranking").locator("tbody tr")
+    expect(rows.first).to_contain_text(re.compile(r"1 tie.*release=1\.4.*1\.00.*best"))
+    expect(rows.last).to_contain_text(re.compile(r"1 tie.*release=1\.5.*\.50.*−\.50"))
+    expect(page.get_by_role("region", name="Cases that separate")).to_contain_text("late_frost")
+    press(page, "Shift+Y")
+    expect(page.locator(".toast")).to_contain_text("carob leaderboard --batch releases")
+    page = visitor.go("/runs?dataset=garden_shop&q=release")
+    press(page, "j", "x", "j", "x")
+    page.get_by_role("button", name="Rank selected").click()
+    expect(page.locator("h1")).to_have_text("No proven difference between 2 runs.")

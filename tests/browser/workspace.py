@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,6 +14,7 @@ import msgspec
 from carob.analysis.summary import summarise, verdict
 from carob.api.datasets import save
 from carob.api.golden import GoldenFolder
+from carob.api.history import label_run
 from carob.api.review import create_queue, label_item
 from carob.api.run_request import RunRequest
 from carob.api.runs import evaluate
@@ -122,35 +123,52 @@ def trace_of(golden: Case, turns: Sequence[Turn] | None = None, model: str = "fe
             ),
             tool_calls=tuple(
                 msgspec.structs.replace(
-                    c, start=start + n * 10**8, end=start + n * 10**8 + 7 * 10**7
+                    c,
+                    start=start + place * 10**9 + (n + 1) * 10**8,
+                    end=start + place * 10**9 + (n + 1) * 10**8 + 7 * 10**7,
                 )
                 for n, c in enumerate(item.tool_calls or ())
             ),
-            model_calls=(ModelCall(model=model),),
+            model_calls=(
+                ModelCall(
+                    model=model,
+                    start=start + place * 10**9 + 10**8,
+                    end=start + place * 10**9 + 7 * 10**8,
+                ),
+            ),
             start=start + place * 10**9,
             end=start + place * 10**9 + 8 * 10**8,
         )
         for place, item in enumerate(turns if turns is not None else golden.turns)
     ]
-    spans = tuple(
-        Span(
-            trace_id=f"{golden.id}-trace",
-            span_id=f"{place}",
-            parent_id=None if place == 0 else "0",
-            name="invoke_agent shop" if place == 0 else f"chat {model}",
-            start=start + place * 10**8,
-            end=start + (place + 3) * 10**8,
-            attributes={"gen_ai.request.model": model, "turn": place},
-        )
-        for place in range(4)
-    )
     return Trace(
         id=f"trace-{golden.id}",
         turns=tuple(actual),
         case=golden.id,
         convention="genai",
-        spans=spans,
+        spans=tuple(span for place, item in enumerate(actual) for span in turn_spans(place, item)),
     )
+
+
+def turn_spans(place: int, item: Turn) -> Iterator[Span]:
+    """What an instrumentation writes for a turn: the agent, its model calls and tool calls."""
+
+    def span(id: str, name: str, start: int | None, end: int | None, **more: str) -> Span:
+        return Span(
+            trace_id="1f",
+            span_id=f"{place}-{id}",
+            parent_id=None if id == "agent" else f"{place}-agent",
+            name=name,
+            start=start,
+            end=end,
+            attributes={"turn": place, **more},
+        )
+
+    yield span("agent", "invoke_agent shop", item.start, item.end)
+    for number, asked in enumerate(item.model_calls):
+        yield span(f"chat{number}", f"chat {asked.model}", asked.start, asked.end)
+    for number, tool in enumerate(item.tool_calls or ()):
+        yield span(f"tool{number}", f"execute_tool {tool.name}", tool.start, tool.end)
 
 
 def changed(golden: Case) -> Sequence[Turn] | None:
@@ -297,6 +315,8 @@ def seed(folder: Path, store: str, *, large: int = 2_500) -> Seeded:
     run_of(folder, store, cases, flaky, "1.3")
     good = run_of(folder, store, cases, (), "1.4")
     bad = run_of(folder, store, cases, [c.id for c in cases], "1.5")
+    for run in (good, bad):
+        label_run(run.id, {"batch": "releases"}, store=store)
     many, judged = large_run(large), judged_run()
     for run in (many, judged):
         save_run(run, store=store)

@@ -173,7 +173,7 @@ def _capture_button(view: CaseView, case: str) -> Markup | None:
     return link_button("Capture as a regression case…", where, key="r")
 
 
-def _scores_line(view: CaseView, case: str, query: CaseQuery) -> Markup:
+def _scores_line(view: CaseView, case: str, query: CasePageQuery) -> Markup:
     """Return the scores, those that did not pass first; of many metrics only some."""
     scored = [
         item for item in view.attempts[view.attempt - 1].result.scores if item.status != "unscored"

@@ -21,16 +21,11 @@ from carob.server.binding import Query
 from carob.server.pages.conversation import plain_call, plain_turn
 from carob.server.pages.page import Page, Pages, Redirect
 from carob.server.pages.parts import address, dataset_choice
+from carob.server.paths import RunPath, SessionPath
 from carob.server.problems import RequestError
 from carob.server.workspace import Workspace
 
 pages = Pages()
-
-
-class FailedRunPath(Query, frozen=True):
-    """A run."""
-
-    run: str
 
 
 class FailedCaseQuery(Query, frozen=True):
@@ -41,12 +36,6 @@ class FailedCaseQuery(Query, frozen=True):
     dataset: str | None = None
 
 
-class FailedSessionPath(Query, frozen=True):
-    """A session."""
-
-    session: str
-
-
 class FailedSessionQuery(Query, frozen=True):
     """The dataset, and the turn in which the agent went wrong if it is not to be found."""
 
@@ -55,7 +44,7 @@ class FailedSessionQuery(Query, frozen=True):
 
 
 @pages.get("/runs/{run}/regression")
-def preview_case(workspace: Workspace, path: FailedRunPath, query: FailedCaseQuery) -> Page:
+def preview_case(workspace: Workspace, path: RunPath, query: FailedCaseQuery) -> Page:
     """Show the regression case that a failed case would become."""
     regression = preview_failed_case(
         workspace.folder,
@@ -83,7 +72,7 @@ def preview_case(workspace: Workspace, path: FailedRunPath, query: FailedCaseQue
 
 
 @pages.post("/runs/{run}/regression")
-def add_case(workspace: Workspace, path: FailedRunPath, form: FailedCaseQuery) -> Redirect:
+def add_case(workspace: Workspace, path: RunPath, form: FailedCaseQuery) -> Redirect:
     """Add the regression case of a failed case to the draft."""
     added = add_failed_case(
         workspace.folder,
@@ -97,9 +86,7 @@ def add_case(workspace: Workspace, path: FailedRunPath, form: FailedCaseQuery) -
 
 
 @pages.get("/live/{session:path}/regression")
-def preview_session(
-    workspace: Workspace, path: FailedSessionPath, query: FailedSessionQuery
-) -> Page:
+def preview_session(workspace: Workspace, path: SessionPath, query: FailedSessionQuery) -> Page:
     """Show the regression case that a session would become."""
     dataset = query.dataset or next(iter(_names(workspace)), None)
     if dataset is None:
@@ -122,9 +109,7 @@ def preview_session(
 
 
 @pages.post("/live/{session:path}/regression")
-def add_session(
-    workspace: Workspace, path: FailedSessionPath, form: FailedSessionQuery
-) -> Redirect:
+def add_session(workspace: Workspace, path: SessionPath, form: FailedSessionQuery) -> Redirect:
     """Add the regression case of a session to the draft."""
     if form.dataset is None:
         raise RequestError(422, "no dataset is chosen")
