@@ -130,7 +130,7 @@ def hostile_pages(site: Site) -> list[str]:
         f"/runs/{run}/regression?case={term}&dataset={term}",
         "/leaderboards",
         f"/leaderboards/{term}?metric={METRICS[1]}",
-        f"/leaderboards?pick={term}&pick={run}",
+        f"/leaderboards?pick={run}&pick={term}",
         f"/leaderboards?pick={site.seeded.good}&pick={run}",
         "/datasets",
         shop,

@@ -117,7 +117,7 @@ def _count(name: str, number: int) -> Child:
     if not number:
         return None
     dot = tag("span", " ●", class_="passed", aria_hidden="true") if name == "Live" else None
-    return [dot, tag("b", f"{number:,}"), tag("span", _COUNTED[name], class_="unseen")]
+    return [dot, " ", tag("b", f"{number:,}"), tag("span", _COUNTED[name], class_="unseen")]
 
 
 _COUNTED = {"Live": " open sessions", "Review": " waiting"}
@@ -134,7 +134,7 @@ def _crumbs(crumbs: Sequence[tuple[str, str]]) -> Markup | None:
 
 
 def _footer(keys: Sequence[tuple[str, str]]) -> Markup:
-    shown = [_key(key, what) for key, what in keys]
+    shown: list[Child] = [[_key(key, what), " "] for key, what in keys]
     return tag(
         "footer",
         tag("p", join(shown), id="page-keys"),
