@@ -148,9 +148,9 @@ def test_json_string_that_mentions_columns_is_not_a_table(tmp_path: Path):
     assert read(tmp_path / "f", json.dumps(inner).encode()) == ([inner], [])
 
 
-def test_table_gives_its_rows_without_empty_cells(tmp_path: Path):
+def test_table_gives_its_rows_with_null_for_empty_cells(tmp_path: Path):
     values, _ = read(tmp_path / "f", b'id,user_inputs,note\r\n1,"[""Hi""]",\r\n')
-    assert values == [{"id": "1", "user_inputs": '["Hi"]'}]
+    assert values == [{"id": "1", "user_inputs": '["Hi"]', "note": None}]
 
 
 @pytest.mark.parametrize(
