@@ -52,3 +52,33 @@ def test_file_far_from_every_format_gets_the_names_of_the_formats(
     assert caught.value.hint
     assert "name the fields of plain rows with --map input=NAME" in caught.value.hint
     assert "\n" not in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("case", "form", "key"),
+    [
+        ({"id": "q", "user_inputs": ["Hi"], "reference_data": {}}, "questions", "golden_questions"),
+        ({"eval_id": "e", "conversation": []}, "adk", "eval_cases"),
+        (
+            {"eval_case_id": "e", "prompt": {"role": "user", "parts": [{"text": "Hi"}]}},
+            "agents-cli",
+            "eval_cases",
+        ),
+        (
+            {"query": "Hi", "query_by": {}, "reference_answer": "x", "reference_contexts": []},
+            "llama-index",
+            "examples",
+        ),
+    ],
+)
+@pytest.mark.parametrize("suffix", [".json", ".jsonl"])
+def test_cases_without_their_document_are_named(
+    case: object, form: str, key: str, suffix: str, tmp_path: Path, formats: list[Format]
+):
+    path = tmp_path / f"cases{suffix}"
+    lines = [json.dumps(case), json.dumps(case)]
+    path.write_text("\n".join(lines) if suffix == ".jsonl" else f"[{','.join(lines)}]")
+    with pytest.raises(UnknownFormatError) as caught:
+        open_golden(path, formats)
+    expected = f"these are cases of the format {form}: list them under `{key}`"
+    assert expected in str(caught.value.hint)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple, TypeAlias
 
+from carob.datasets.document_types import fields_by_name, item_type
 from carob.datasets.formats import Format
 from carob.datasets.patch import Object
 from carob.datasets.source import Container
@@ -31,7 +32,11 @@ class _Level(NamedTuple):
 def find_near_format(
     samples: Sequence[tuple[Container, Json]], formats: Sequence[Format]
 ) -> str | None:
-    """Name the format that would claim a file with one key renamed or added, and the key."""
+    """Name the format that would claim a file with one key renamed or added, and the key; or in a
+    document around its cases."""
+    for container, sample in samples:
+        if container in ("rows", "list") and (bare := _find_bare_cases(sample, formats)):
+            return bare
     for find in (_find_misspelled, _find_missing):
         for container, sample in samples:
             fitting = [form for form in formats if container in form.containers]
@@ -40,6 +45,23 @@ def find_near_format(
                     if difference := find(form, level):
                         return f"this is nearly the format {form.name}: {difference}"
     return None
+
+
+def _find_bare_cases(sample: Json, formats: Sequence[Format]) -> str | None:
+    """Name the format whose documents list cases like this one: it knows most of the keys."""
+    row = sample if isinstance(sample, dict) else {}
+    near: list[tuple[int, str]] = []
+    for form in formats:
+        key = next(iter(form.items_keys), None)
+        shape = item_type(form.shape, key) if key and "rows" not in form.containers else None
+        if key is None or shape is None or not form.claims({key: [row]}):
+            continue
+        known = fields_by_name(shape)
+        count = sum(name in known for name in row)
+        if count > 1 and 2 * count > len(row):
+            text = f"these are cases of the format {form.name}: list them under `{key}`"
+            near.append((count, text))
+    return max(near, key=lambda pair: pair[0], default=(0, None))[1]
 
 
 def _levels(sample: Json) -> Iterator[_Level]:

@@ -285,3 +285,22 @@ def test_threshold_of_a_column_belongs_to_its_assertion(tmp_path: Path, formats:
         {"type": "levenshtein", "value": "Yes", "threshold": 1.0},
         {"type": "icontains-any", "value": ["yes, we do", "si"]},
     ]
+
+
+def test_prompt_without_variables_is_the_message_of_every_test(file: Path, formats: list[Format]):
+    tests = [{"assert": [YES]}, {"description": "again", "assert": [{**YES, "value": "No"}]}]
+    config = {"prompts": ["Do you sell tyres?"], "providers": ["echo"], "tests": tests}
+    result, problems = check(file, formats, config)
+    assert (result.valid, problems) == (True, [])
+    users = [case.turns[0].user for case in read_dataset(file, formats).cases]
+    assert users == ["Do you sell tyres?"] * 2
+
+
+def test_written_tests_without_variables_are_recognized(
+    file: Path, tmp_path: Path, formats: list[Format]
+):
+    config = {"prompts": ["file://p.txt"], "providers": ["echo"], "tests": [{"assert": [YES]}]}
+    file.write_text(json.dumps(config))
+    rows = tmp_path / "tests.jsonl"
+    write(read_dataset(file, formats), rows, "promptfoo", formats)
+    assert validate(rows, formats).format == "promptfoo"

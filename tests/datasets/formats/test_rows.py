@@ -125,3 +125,20 @@ def test_mapping_of_a_project_leaves_other_formats_alone(file: Path, formats: li
 def test_invalid_mappings_are_refused(spec: str, message: str):
     with pytest.raises(UsageError, match=message):
         mapped_rows(spec)
+
+
+@pytest.mark.parametrize("key", ["test_cases", "cases", "evals"])
+def test_skill_evals_list_their_cases_under_several_keys(
+    key: str, file: Path, formats: list[Format]
+):
+    row = {"prompt": "Split the work", "expected_behavior": ["Starts four workers", "Merges"]}
+    file.write_text(json.dumps({"skill_name": "parallel", key: [row]}))
+    dataset = read_dataset(file, formats)
+    assert dataset.name == "parallel"
+    texts = [rubric.text for rubric in dataset.cases[0].rubrics]
+    assert texts == ["Starts four workers", "Merges"]
+
+
+def test_expected_behavior_of_plain_rows_is_a_rubric(file: Path, formats: list[Format]):
+    case = read(file, formats, {"question": "Open?", "expected_behavior": "Names the hours"})
+    assert [rubric.text for rubric in case.rubrics] == ["Names the hours"]

@@ -187,9 +187,9 @@ def _threshold_warning(where: str) -> Problem:
 
 def _is_test(row: Object) -> bool:
     assertions = row.get("assert")
-    return isinstance(row.get("vars"), dict) or (
-        isinstance(row.get("vars"), str) and isinstance(assertions, list)
-    )
+    first = assertions[0] if isinstance(assertions, list) and assertions else None
+    is_checked = isinstance(first, dict) and {"type", "$ref", "assert"} & first.keys()
+    return isinstance(row.get("vars"), dict) or bool(is_checked)
 
 
 def _is_config(document: Object) -> bool:
@@ -272,7 +272,7 @@ def _read_message(test: Object, frame: TestFrame) -> tuple[str | None, str | Non
     if message is None or template is None:
         return _read_user(test)
     names = template_variables(template)
-    return (names[0] if len(names) == 1 else None), message
+    return (names[0] if len(names) == 1 else None), message  # of a constant prompt: none
 
 
 def _read_case(doc: Json, frame: TestFrame) -> Case:

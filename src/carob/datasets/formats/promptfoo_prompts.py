@@ -24,6 +24,8 @@ _OTHER_FILE = re.compile(
     r"(file://|exec:|https?://|langfuse://|portkey://|helicone://)"
     r"|\S+\.(txt|json|jsonl|ya?ml|md|j2|csv|m?js|cjs|m?ts|py|sh)(:\w+)?$"
 )
+_TEXT = re.compile(r"(?s)(?!.*\{\{)\S.*\s\S")
+"""A prompt without variables is a text of several words; one word may be the name of a file."""
 _CHAT_IN_YAML = re.compile(r"\s*-\s+role:")
 
 
@@ -84,7 +86,7 @@ def read_template(prompt: Json) -> str | None:
     """The template of the user message in a prompt; null if it is elsewhere, or more than that."""
     if isinstance(prompt, dict):
         prompt = prompt.get("raw") or prompt.get("content")
-    if not isinstance(prompt, str) or not _VARIABLE.search(prompt):
+    if not isinstance(prompt, str) or not (_VARIABLE.search(prompt) or _TEXT.match(prompt)):
         return None
     if _OTHER_FILE.match(prompt.strip()) or _CHAT_IN_YAML.match(prompt) or "{%" in prompt:
         return None
@@ -103,7 +105,7 @@ def _read_chat(prompt: str) -> str | None:
         if isinstance(message, dict) and message.get("role") == "user"
     ]
     last = users[-1] if users else None
-    return last if isinstance(last, str) and _VARIABLE.search(last) else None
+    return last if isinstance(last, str) else None
 
 
 def template_variables(template: str) -> list[str]:
@@ -117,6 +119,8 @@ def render_prompt(template: str, variables: Mapping[str, Json]) -> str | None:
     A variable that a test does not have is empty, as in promptfoo; but one must be there.
     """
     names = template_variables(template)
+    if not names:
+        return template
     # The value of a variable may be a template over others.
     values = {name: as_text(fill_template(variables.get(name), variables)) for name in names}
     stated = [text for text in values.values() if text]

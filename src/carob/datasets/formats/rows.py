@@ -37,7 +37,8 @@ _NAMES = RowNames(
         "required_tools", "tool_expected"),
     contains=("must_contain", "expected_keywords", "expected_contains", "must_include",
         "should_contain", "expected_substrings"),
-    rubrics=("rubric", "rubrics", "criteria", "grading_criteria", "evaluation_criteria"),
+    rubrics=("rubric", "rubrics", "criteria", "grading_criteria", "evaluation_criteria",
+        "expected_behavior", "expected_behaviour", "expected_behaviors", "expectations"),
     tags=("tags",),
 )  # fmt: skip
 _KEYS = ("items", "cases", "tests", "samples", "entries", "qa_pairs", "test_cases", "questions",
@@ -74,7 +75,11 @@ class RowsFormat(RowFormat):
     def claims_row(self, row: Object) -> bool:
         is_turn = "query" in row and has_any(row, "expected_tool_use", "reference")
         names = [name for name in self.names.input if name not in _MESSAGES]
-        return has_any(row, *names) and (self._is_named or not is_turn)
+        # A message with parts is a case of Google's, which would become JSON text.
+        values = [row.get(name) for name in names]
+        is_content = any(isinstance(value, dict) and "parts" in value for value in values)
+        is_other = is_turn or is_content
+        return has_any(row, *names) and (self._is_named or not is_other)
 
     def check_frame(self, frame: Json, _path: Path) -> Iterator[Problem]:
         """Warn about a table without expectations: its column may be misspelled."""

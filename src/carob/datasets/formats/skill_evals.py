@@ -9,6 +9,7 @@ from typing import ClassVar
 
 import msgspec
 
+from carob.datasets.formats import list_key
 from carob.datasets.formats.row_format import RowFormat, RowNames, declare_shape, has_any
 from carob.datasets.patch import Object
 from carob.datasets.source import Container
@@ -20,29 +21,32 @@ _NAMES = RowNames(
     tags=("tags",),
 )
 _EXPECTED = "expected_output"
+_KEYS = ("evals", "test_cases", "cases")
 
 
 class SkillEvalsFormat(RowFormat):
     name = "skill-evals"
     recognized_by = (
-        "an object with `skill_name` and `evals`, or a list with `prompt` and `assertions`"
+        "an object with `skill_name` and `evals`, or rows with `prompt` and `assertions`"
     )
     names = _NAMES
-    containers: tuple[Container, ...] = ("document", "list")
-    items_keys = ("evals",)
+    containers: tuple[Container, ...] = ("document", "list", "rows")
+    items_keys: tuple[str, ...] = _KEYS
     name_key: ClassVar[str | None] = "skill_name"
-    shape = declare_shape("SkillEval", _NAMES, ("evals",))
+    shape = declare_shape("SkillEval", _NAMES, _KEYS)
 
     def claims_row(self, row: Object) -> bool:
         return has_any(row, "prompt", "prompt_template") and (
-            has_any(row, "expectations", "assertions", "expected_behavior")
+            has_any(row, "expectations", "assertions", "expected_behavior", "expected_behaviors")
             or (_EXPECTED in row and "files" in row)
         )
 
     def claims(self, sample: Json) -> bool:
-        if isinstance(sample, dict) and "skill_name" in sample:
-            return isinstance(sample.get("evals"), list)
-        return super().claims(sample)
+        key = list_key(sample, _KEYS)
+        if isinstance(sample, dict) and key and {"skill_name", "skill"} & sample.keys():
+            return isinstance(sample[key], list)
+        # Under the other keys, people list plain rows as well.
+        return key in (None, _KEYS[0]) and super().claims(sample)
 
     def read_case(self, doc: Json) -> Case:
         row = doc if isinstance(doc, dict) else {}
