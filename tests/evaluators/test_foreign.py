@@ -246,6 +246,70 @@ def test_evaluator_that_ends_is_failed_with_its_stderr_and_started_again(tmp_pat
     assert evaluate(metric, CASE, TRACE) == Failed("EvaluatorError", message)
 
 
+TALKATIVE = """
+import json, sys, time
+for number, line in enumerate(sys.stdin):
+    pair = json.loads(line)
+    sys.stdout.write({before} + json.dumps({{"score": number / 10, **{more}}}) + "\\n" + {after})
+    sys.stdout.flush()
+"""
+
+
+def talkative(folder: Path, before: str = '""', after: str = '""', more: str = "{}") -> Any:
+    text = TALKATIVE.format(before=before, after=after, more=more)
+    command = (sys.executable, write(folder / "talk.py", text))
+    return build(EvaluatorSettings(kind="lines", command=command))
+
+
+SECOND = """json.dumps({"score": 1}) + chr(10)"""
+
+
+@pytest.mark.parametrize("text", [{"before": SECOND}, {"after": SECOND}])
+def test_second_line_is_never_taken_for_the_answer_to_the_next_pair(
+    tmp_path: Path, text: dict[str, str]
+):
+    metric = talkative(tmp_path, **text)
+    outcomes = [evaluate(metric, CASE, TRACE) for _ in range(3)]
+    metric.close()
+    message = "it wrote more than one line for a pair"
+    assert outcomes == [Failed("EvaluatorError", message)] * 3
+
+
+def test_answer_that_cannot_be_read_ends_the_process(tmp_path: Path):
+    metric = talkative(tmp_path, before="'' if number else 'garbage'")
+    outcomes = [evaluate(metric, CASE, TRACE) for _ in range(2)]
+    metric.close()
+    assert all(isinstance(outcome, Failed) for outcome in outcomes)  # a new one starts at 0
+
+
+def test_answer_with_the_id_of_another_line_is_an_error(tmp_path: Path):
+    same = talkative(tmp_path, more='{"id": pair["id"]}')
+    assert evaluate(same, CASE, TRACE) == Score(0.0)
+    same.close()
+    other = talkative(tmp_path, more='{"id": pair["id"] - 1}')
+    outcome = evaluate(other, CASE, TRACE)
+    other.close()
+    assert isinstance(outcome, Failed)
+    assert "expected the answer to line" in outcome.message
+
+
+def test_flood_on_stderr_fills_neither_the_disk_nor_the_message(tmp_path: Path):
+    text = """
+import sys
+for line in sys.stdin:
+    for number in range(20000):
+        sys.stderr.write("x" * 1000)
+    sys.stderr.write("the end")
+    sys.exit(4)
+"""
+    command = (sys.executable, write(tmp_path / "flood.py", text))
+    outcome = ask(EvaluatorSettings(kind="lines", command=command))
+    assert isinstance(outcome, Failed)
+    assert outcome.message.startswith("it ended with exit code 4: xxx")
+    assert outcome.message.endswith("the end")
+    assert len(outcome.message) < 2100
+
+
 def test_timeout_kills_the_process_and_its_children(tmp_path: Path):
     outcome = ask(lines(tmp_path, "hang", timeout=1.0))
     assert outcome == Failed("EvaluatorError", "no answer after 1 s")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ EXAMPLES = dict(re.findall(r"```\w+ file=(mentions\.\w+)\n(.*?)```", GUIDE, re.D
 COMMANDS = {
     "mentions.py": (sys.executable,),
     "mentions.js": ("node",),
-    "mentions.go": ("go", "run"),
+    "mentions.go": ("go",),
     "mentions.sh": ("sh",),
 }
 
@@ -34,9 +35,11 @@ def test_example_scores_pairs(name: str, tmp_path: Path):
     if shutil.which(command[0]) is None:
         pytest.skip(f"{command[0]} is not installed")
     (tmp_path / name).write_text(EXAMPLES[name], "utf-8")
-    settings = EvaluatorSettings(
-        kind="lines", command=(*command, str(tmp_path / name)), env=("HOME",)
-    )
+    words = (*command, str(tmp_path / name))
+    if name.endswith(".go"):  # compiled before: the first time takes longer than an evaluator may
+        subprocess.run(["go", "build", "-o", "mentions", name], cwd=tmp_path, check=True)
+        words = (str(tmp_path / "mentions"),)
+    settings = EvaluatorSettings(kind="lines", command=words)
     kind: Any = foreign_class(settings)
     metric = kind()
     case = Case.of("Where is it?", "Your order is on its way.", id="where")

@@ -16,8 +16,9 @@ from carob.schema.outcome import Scale
 _SCALE: Scale = (0.0, 1.0)
 
 
-def parse_answer(answer: bytes) -> dict[str, Any]:
-    """Return the JSON object that an evaluator wrote. Raises `EvaluatorError`."""
+def parse_answer(answer: bytes, id: int | None = None) -> dict[str, Any]:
+    """Return the JSON object that an evaluator wrote. Raises `EvaluatorError`, also if it names
+    another id than that of the document."""
     try:
         value = msgspec.json.decode(answer)
     except (msgspec.DecodeError, UnicodeDecodeError):
@@ -25,7 +26,10 @@ def parse_answer(answer: bytes) -> dict[str, Any]:
     if not isinstance(value, dict):
         text = answer.decode("utf-8", "replace").strip()
         raise EvaluatorError(f"expected a JSON object on stdout, got {text!r:.200}")
-    return cast("dict[str, Any]", value)
+    known = cast("dict[str, Any]", value)
+    if id is not None and known.get("id") not in (None, id):
+        raise EvaluatorError(f"expected the answer to line {id}, got that to {known['id']!r:.80}")
+    return known
 
 
 def read_line(answer: Mapping[str, Any]) -> Outcome:

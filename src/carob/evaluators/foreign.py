@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from hashlib import sha256
+from itertools import count
 from pathlib import Path
 from typing import Any, ClassVar, Literal, cast
 
@@ -21,6 +23,9 @@ from carob.metrics import Metric, Outcome, metric_parameters
 from carob.schema import Case, EvaluatorSettings, Json, Trace
 from carob.schema.base import prepare_type
 
+_IDS = count(1)
+"""The ids of lines. A command that repeats the id of a line in its answer is checked."""
+
 
 class ForeignMetric(Metric):
     """Asks a process. `foreign_class` builds a subclass for each evaluator."""
@@ -33,8 +38,10 @@ class ForeignMetric(Metric):
 
     def score(self, case: Case, trace: Trace) -> Outcome:
         """Send the pair, and read the answer. `EvaluatorError` becomes `Failed`."""
-        document = msgspec.json.encode(self._document(case, trace))
-        return self._read(parse_answer(self.pool.ask(document)))
+        content = self._document(case, trace)
+        document = msgspec.json.encode(content)
+        answer = self.pool.ask(document, partial(parse_answer, id=content.get("id")))
+        return self._read(answer)
 
     def _document(self, case: Case, trace: Trace) -> dict[str, Any]:
         kind, threshold = self.settings.kind, self.settings.threshold
@@ -44,7 +51,7 @@ class ForeignMetric(Metric):
             return assertion_input(self.config, case, trace)
         if kind == "adk":
             return adk_input(self.name, threshold, case, trace)
-        return line_input(self.name, self.config, case, trace)
+        return {"id": next(_IDS), **line_input(self.name, self.config, case, trace)}
 
     def _read(self, answer: Mapping[str, Any]) -> Outcome:
         kind, threshold = self.settings.kind, self.settings.threshold

@@ -62,7 +62,7 @@ class GraderMetric(Metric):
         kind = grader["type"]
         if kind == "python":
             document = {"path": path, "arguments": [values["sample"], values["item"]]}
-            return read_line(parse_answer(self.pool.ask(msgspec.json.encode(document))))
+            return read_line(self.pool.ask(msgspec.json.encode(document), parse_answer))
         if kind == "multi":
             return self._combine(grader, path, values)
         try:

@@ -7,20 +7,28 @@ evaluator that starts a browser or a model leaves nothing behind.
 from __future__ import annotations
 
 import os
+import select
 import signal
 import subprocess
 import sys
-import tempfile
+from collections.abc import Callable
 from contextlib import suppress
-from threading import Lock, Semaphore, Timer
-from typing import IO, NamedTuple
+from io import BufferedReader
+from threading import Lock, Semaphore, Thread, Timer
+from typing import IO, NamedTuple, TypeVar, cast
 from weakref import WeakSet
+
+T = TypeVar("T")
 
 _PASSED = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TMPDIR", "TEMP", "TMP", "SYSTEMROOT", "TZ")
 """Environment variables that every evaluator receives. Everything else may be a secret."""
 _MAX_LINE = 64 << 20
 _SHOWN_ERRORS = 2000
 """Characters of stderr in an error message: the end, where the exception is."""
+_DRAINING = 0.5
+"""Seconds in which the rest of stderr is read after a process has ended."""
+_WATCHED, _WATCHED_ANSWERS = 0.02, 3
+"""Seconds in which a second line would come, after each of the first answers of a process."""
 
 
 class EvaluatorError(Exception):
@@ -56,13 +64,15 @@ class EvaluatorPool:
         self._idle: list[_EvaluatorProcess] = []
         _POOLS.add(self)
 
-    def ask(self, document: bytes) -> bytes:
-        """Send a document without line breaks, and return the answer. Raises `EvaluatorError`."""
+    def ask(self, document: bytes, read: Callable[[bytes], T]) -> T:
+        """Send a document without line breaks, and return the answer as `read` reads it. Raises
+        `EvaluatorError`. A process whose answer cannot be read is not asked again: what it writes
+        next may still belong to this document."""
         with self._slots:
             child = self._take()
             keep = False
             try:
-                answer = child.ask(document)
+                answer = read(child.ask(document))
                 keep = self._launch.persistent
                 return answer
             finally:
@@ -98,25 +108,50 @@ def close_pools() -> None:
         pool.close()
 
 
+class _Tail:
+    """The end of what a process writes to stderr. It is read all the time: a pipe that nobody reads
+    would block the evaluator, and a file that takes everything would fill the disk."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream = stream
+        self._end = b""
+        self._thread = Thread(target=self._read, name="carob-evaluator-stderr", daemon=True)
+        self._thread.start()
+
+    def _read(self) -> None:
+        with suppress(OSError, ValueError):  # closed meanwhile
+            while data := os.read(self._stream.fileno(), 1 << 16):
+                self._end = (self._end + data)[-_SHOWN_ERRORS:]
+
+    def text(self) -> str:
+        self._thread.join(_DRAINING)  # a child of the process may hold it open for longer
+        return self._end.decode("utf-8", "replace").strip()
+
+    def close(self) -> None:
+        self._thread.join(_DRAINING)
+        if not self._thread.is_alive():  # else a child of its own group holds it open
+            self._stream.close()
+
+
 class _EvaluatorProcess:
     def __init__(self, launch: Launch) -> None:
         self._launch = launch
         self._timed_out = False
-        # A file, not a pipe: a pipe that nobody reads would block the evaluator when it is full.
-        self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the process
+        self._answers = 0
         try:
             self._process = subprocess.Popen(  # noqa: S603 - code that the user named or trusted
                 launch.command,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                stderr=self._errors,
+                stderr=subprocess.PIPE,
                 env=pass_environment(launch.env),
                 start_new_session=True,
             )
         except OSError as error:
-            self._errors.close()
             message = f"{launch.command[0]} cannot be started: {error.strerror or error}"
             raise EvaluatorError(message) from error
+        assert self._process.stderr is not None  # noqa: S101 - a pipe
+        self._errors = _Tail(self._process.stderr)
 
     @property
     def alive(self) -> bool:
@@ -156,11 +191,22 @@ class _EvaluatorProcess:
     def _read_line(self, stdout: IO[bytes]) -> bytes:
         while line := stdout.readline(_MAX_LINE):
             if line.strip():
+                self._refuse_more(stdout)
                 return line
         if self._timed_out:
             return b""
         code = self._process.wait()
         raise EvaluatorError(self._describe(f"it ended with exit code {code}"))
+
+    def _refuse_more(self, stdout: IO[bytes]) -> None:
+        """Raise `EvaluatorError` if more than one line answers a document: the next one would be
+        taken for the answer to the next document. The first answers are watched for longer."""
+        if sys.platform == "win32":
+            return
+        self._answers += 1
+        wait = _WATCHED if self._answers <= _WATCHED_ANSWERS else 0.0
+        if _pending(stdout) or (select.select([stdout], [], [], wait)[0] and _pending(stdout)):
+            raise EvaluatorError(self._describe("it wrote more than one line for a pair"))
 
     def _time_out(self) -> None:
         self._timed_out = True
@@ -170,10 +216,11 @@ class _EvaluatorProcess:
         """Kill the process and the children that it left behind, and close its files."""
         self._kill()
         self._process.wait()
-        for stream in (self._process.stdin, self._process.stdout, self._errors):
+        for stream in (self._process.stdin, self._process.stdout):
             with suppress(OSError):  # input that the process did not read cannot be flushed
                 if stream:
                     stream.close()
+        self._errors.close()
 
     def _kill(self) -> None:
         with suppress(ProcessLookupError, PermissionError):
@@ -183,7 +230,14 @@ class _EvaluatorProcess:
                 os.killpg(self._process.pid, signal.SIGKILL)
 
     def _describe(self, message: str) -> str:
-        self._errors.seek(0, os.SEEK_END)
-        self._errors.seek(max(0, self._errors.tell() - _SHOWN_ERRORS))
-        text = self._errors.read().decode("utf-8", "replace").strip()
+        text = self._errors.text()
         return f"{message}: {text}" if text else message
+
+
+def _pending(stdout: IO[bytes]) -> bool:
+    """Whether a process has written something that nobody has read."""
+    os.set_blocking(stdout.fileno(), False)
+    try:
+        return bool(cast("BufferedReader", stdout).peek(1).strip())
+    finally:
+        os.set_blocking(stdout.fileno(), True)
