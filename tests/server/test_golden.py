@@ -190,7 +190,8 @@ def test_cancelled_run_is_not_made(api: Client):
     before = len(api.get("/api/runs").json()["items"])
     cancelled = post(api, f"/api/runs/{jobs[-1]}/cancel", {})
     assert cancelled[0] == 200
-    assert wait_for(api, str(jobs[-1]))["state"] == "cancelled"
+    over = wait_for(api, str(jobs[-1]))
+    assert (over["state"], over["verdict"], over["run"]) == ("cancelled", "inconclusive", None)
     assert post(api, f"/api/runs/{jobs[-1]}/cancel", {})[1]["state"] == "cancelled"
     assert post(api, "/api/runs/nothing/cancel", {})[0] == 404
     states = [wait_for(api, str(job))["state"] for job in jobs[:-1]]

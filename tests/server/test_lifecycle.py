@@ -123,6 +123,7 @@ def test_idempotency_key_outlives_the_server(tmp_path: Path):
     try:
         again = send(second.client, "/api/runs", body, Idempotency_Key="nightly-7")
         assert (again["state"], again["run"]) == ("done", run)
+        assert (again["verdict"], again["cases"]["total"]) == ("inconclusive", 9)
         assert len(second.client.get("/api/runs").json()["items"]) == 1
     finally:
         assert second.stop() == 0

@@ -8,10 +8,18 @@ from pathlib import Path
 import pytest
 
 from carob.errors import InputError, UsageError
+from carob.files.timestamps import parse_time
 from carob.schema import Run
 from carob.store import Database, open_store
-from carob.store.document import split_run
-from carob.store.history import HistoryQuery, find_execution, history_page, label_execution
+from carob.store.document import microseconds, split_run
+from carob.store.history import (
+    HistoryQuery,
+    count_matches,
+    count_status,
+    find_execution,
+    history_page,
+    label_execution,
+)
 from carob.store.runs import save_execution
 
 MakeRun = Callable[..., Run]
@@ -200,3 +208,16 @@ def test_content_that_is_not_ours_is_an_input_error(
     ):
         history_page(database, HistoryQuery(), limit=1)
     assert caught.value.hint == "run `carob store verify`"
+
+
+def test_first_page_can_say_how_many_there_are(database: Database, make_run: MakeRun):
+    (*_, last) = fill(database, make_run)
+    assert count_matches(database, HistoryQuery()) == 5
+    facets = [("label", "branch=main"), ("dataset", "bikes")]
+    assert count_matches(database, HistoryQuery(facets=facets)) == 2
+    until = microseconds(parse_time("2026-03-02T13:00:00Z"))
+    assert count_matches(database, HistoryQuery(until=until)) == 2
+    execution = find_execution(database, last)
+    statuses = ("passed", "failed", "unscored", "error", "info")
+    counts = [count_status(database, execution, status) for status in statuses]
+    assert (sum(counts), max(counts), count_status(database, execution, None)) == (1, 1, 1)

@@ -31,7 +31,14 @@ from carob.schema.history import (
 from carob.schema.problem import ProgressListener, ignore
 from carob.store import Database, exists, open_store
 from carob.store.document import DocumentParts, RunDocument, microseconds
-from carob.store.history import HistoryQuery, find_execution, history_page, label_execution
+from carob.store.history import (
+    HistoryQuery,
+    count_matches,
+    count_status,
+    find_execution,
+    history_page,
+    label_execution,
+)
 from carob.store.ledger import ledger_head
 from carob.store.prune import Retention, prune
 from carob.store.run_file import read_run_file
@@ -92,11 +99,14 @@ def stored_cases(
         execution = find_execution(database, name)
         wanted = CaseQuery(status=status, case=case, after=-1 if after is None else after)
         rows = read_cases(database, execution, wanted, limit + 1)
+        is_first = after is None and case is None
+        total = count_status(database, execution, status) if is_first else None
     shown = rows[:limit]
     decode = msgspec.json.Decoder(prepare_type(CaseResult)).decode
     return CasePage(
         items=tuple(decode(row.body) for row in shown),
         next=shown[-1].place if len(rows) > limit else None,
+        total=total,
     )
 
 
@@ -158,10 +168,11 @@ def list_runs(
     with _open(store) as database:
         page = history_page(database, wanted, limit=limit, start=start)
         before = _runs_before_page(database, wanted, page)
+        total = count_matches(database, wanted) if start is None else None
     changes = [_change(run, before) for run in reversed(page.runs)]
     runs = zip(page.runs, reversed(changes), strict=True)
     entries = tuple(msgspec.structs.replace(run, change=change) for run, change in runs)
-    return msgspec.structs.replace(page, runs=entries)
+    return msgspec.structs.replace(page, runs=entries, total=total)
 
 
 def search_runs(

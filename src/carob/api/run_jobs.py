@@ -30,7 +30,7 @@ from carob.config import Config
 from carob.errors import CarobError, NotFoundError, RefusedError, StoppedError, UsageError
 from carob.policy.profile import builtin_profiles
 from carob.schema import Dataset, LiveEvent, Problem, Run, Trace
-from carob.schema.job import RunJob
+from carob.schema.job import JobState, RunJob
 from carob.schema.problem import ProblemListener
 from carob.store import exists
 from carob.text.spelling import did_you_mean
@@ -131,12 +131,12 @@ class RunJobs:
             make = _prepare(sources, request, key, recorded)
             earlier = self._claim(sources.store, key) if key else None
             if earlier:
-                return RunJob(f"job-{_digest(key or '')}", "done", "", 1, 1, 0.0, earlier, ())
+                return _made_job(earlier, key or "")
             job = self._add(request, key, body)
         self._pool.submit(self._make, job.id, make)
         return job
 
-    def _claim(self, store: str, key: str) -> str | None:
+    def _claim(self, store: str, key: str) -> Run | None:
         """Return the run that was made for a key, if there is one; else it is ours to make. Raises
         `RefusedError` while another server makes it."""
         id = f"job-{_digest(key)}"
@@ -174,7 +174,7 @@ class RunJobs:
             if job.is_over:
                 return job
             self._cancelled.add(job.id)
-            return self._set(job.id, state="cancelled") if job.state == "waiting" else job
+            return self._end(job.id, "cancelled") if job.state == "waiting" else job
 
     def close(self) -> None:
         """Stop all jobs and wait for the current one."""
@@ -210,20 +210,29 @@ class RunJobs:
         try:
             run = make(self._listeners(id, problem))
         except (StoppedError, KeyboardInterrupt):
-            self._set(id, state="cancelled", problems=tuple(problems))
+            self._end(id, "cancelled", problems)
         except CarobError as error:
             failure = Problem(where=error.where or "", message=error.message, hint=error.hint)
-            self._set(id, state="failed", problems=(failure, *problems))
+            self._end(id, "failed", [failure, *problems])
         except Exception as error:  # noqa: BLE001 - the job must end, or who waits for it never does
             failure = Problem(where="", message=f"unexpected {type(error).__name__}: {error}")
-            self._set(id, state="failed", problems=(failure, *problems))
+            self._end(id, "failed", [failure, *problems])
         else:
-            cases = run.summary.cases
             self._set(
-                id, state="done", eta_s=0.0, problems=tuple(problems), run=run.id, cases=cases
+                id,
+                state="done",
+                eta_s=0.0,
+                problems=tuple(problems),
+                run=run.id,
+                cases=run.summary.cases,
+                verdict=run.verdict,
             )
         finally:
             self._release(id)
+
+    def _end(self, id: str, state: JobState, problems: Sequence[Problem] = ()) -> RunJob:
+        """End a job without a run: nothing was decided, whatever was scored until then."""
+        return self._set(id, state=state, problems=tuple(problems), verdict="inconclusive")
 
     def _listeners(self, id: str, problem: ProblemListener) -> Listeners:
         start = shown = time.monotonic()
@@ -355,12 +364,20 @@ def _check_profile(name: str | None) -> None:
         raise UsageError(f"unknown profile {name!r}", hint=hint)
 
 
-def _run_of_key(store: str, key: str) -> str | None:
+def _made_job(run: Run, key: str) -> RunJob:
+    """The job of a run that an earlier server made, or another one."""
+    dataset = run.dataset.name if run.dataset else ""
+    total, cases = run.summary.cases.total, run.summary.cases
+    job = RunJob(f"job-{_digest(key)}", "done", dataset, total, total, 0.0, run.id, (), cases)
+    return msgspec.structs.replace(job, verdict=run.verdict)
+
+
+def _run_of_key(store: str, key: str) -> Run | None:
     """Return the run that was made for an idempotency key, also by an earlier server."""
     if not exists(store):
         return None
     try:
-        return stored_run(f"{_REQUEST}:{_digest(key)}", store=store).id
+        return stored_run(f"{_REQUEST}:{_digest(key)}", store=store)
     except CarobError:
         return None
 

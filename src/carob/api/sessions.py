@@ -80,8 +80,10 @@ def list_sessions(
         # One row more than requested shows whether there is a next page.
         rows = read_sessions(database, limit=limit + 1, before=start, wanted=wanted)
         items = [_session(_read_summary(database, row)) for row in rows[:limit]]
+        # Counting reads the whole index, and later pages need not know again.
+        total = inbox.count_sessions(database, wanted)[0] if after is None else None
     more = f"{rows[limit - 1].updated}-{rows[limit - 1].id}" if len(rows) > limit else None
-    return SessionPage(items=tuple(items), next=more)
+    return SessionPage(items=tuple(items), next=more, total=total)
 
 
 def session_filter(

@@ -62,6 +62,8 @@ class HistoryPage(Struct, frozen=True, omit_defaults=False):
     runs: tuple[RunEntry, ...]
     next: str | None
     """Where the next page starts; `None` on the last."""
+    total: int | None = None
+    """How many there are in all; only on the first page."""
 
 
 class VerifyReport(Struct, frozen=True, omit_defaults=False):
@@ -113,6 +115,8 @@ class CasePage(Struct, frozen=True, omit_defaults=False):
     items: tuple[CaseResult, ...]
     next: int | None
     """Where the next page starts; `None` on the last."""
+    total: int | None = None
+    """How many there are in all; only on the first page."""
 
 
 class RunIndex(Struct, frozen=True, omit_defaults=False):

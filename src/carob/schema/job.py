@@ -6,7 +6,7 @@ from typing import Literal
 
 from carob.schema.base import Struct
 from carob.schema.problem import Problem
-from carob.schema.run import CaseCounts
+from carob.schema.run import CaseCounts, Verdict
 
 JobStage = Literal["asking", "scoring"]
 JobState = Literal["waiting", "running", "done", "failed", "cancelled"]
@@ -37,6 +37,9 @@ class RunJob(Struct, frozen=True, omit_defaults=False):
     """Conversations with the live agent that failed."""
     cost: float | None = None
     """What the live agent and a simulated user cost so far, in US dollars; `None` if unknown."""
+    verdict: Verdict | None = None
+    """The verdict of the run; `inconclusive` if it was cancelled or failed, `None` until it is
+    over."""
 
     @property
     def is_over(self) -> bool:

@@ -39,6 +39,8 @@ class SessionPage(Struct, frozen=True, omit_defaults=False):
     items: tuple[Session, ...]
     next: str | None
     """Where the next page starts; `None` on the last."""
+    total: int | None = None
+    """How many there are in all; only on the first page."""
 
 
 class SessionDetail(Struct, frozen=True, omit_defaults=False):

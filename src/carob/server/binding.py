@@ -42,7 +42,7 @@ from starlette.routing import Route
 from carob.errors import CarobError
 from carob.report import stream_items
 from carob.schema import Problem
-from carob.schema.base import prepare_type
+from carob.schema.base import Struct, prepare_type
 from carob.server.problems import RequestError, problem_response
 from carob.server.uploads import Upload, receive_body, receive_upload
 from carob.server.workspace import Workspace
@@ -59,6 +59,15 @@ _BODY_LIMIT = 16 * 2**20
 
 class Query(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Base class of query parameters and JSON bodies."""
+
+
+class WholeList(Struct, frozen=True, kw_only=True, omit_defaults=False):
+    """Base class of lists that have one page."""
+
+    next: None = None
+    """Where the next page starts: there is none."""
+    total: int
+    """How many there are."""
 
 
 @dataclass(frozen=True)

@@ -54,6 +54,12 @@ def history_page(
     )
 
 
+def count_matches(database: Database, query: HistoryQuery) -> int:
+    """The number of executions in all pages of a listing."""
+    selection, values = _select(query, (query.until, _END))
+    return int(next(database.rows(f"SELECT COUNT(*) FROM {selection}", values))[0])  # noqa: S608
+
+
 def recent_executions(
     database: Database, query: HistoryQuery, limit: int, *, until: str
 ) -> list[int]:
@@ -75,6 +81,16 @@ def count_cases(database: Database, executions: Iterable[int]) -> int:
     return sum(row[0] for number in executions for row in database.rows(sql, (number,)))
 
 
+def count_status(database: Database, execution: int, status: str | None) -> int:
+    """The number of cases of an execution, or of those with a status."""
+    sql = "SELECT total, passed, failed, unscored, errors FROM executions WHERE number = ?"
+    total, passed, failed, unscored, errors = next(database.rows(sql, (execution,)))
+    counts = {"passed": passed, "failed": failed, "unscored": unscored, "error": errors}
+    if status is None:
+        return total
+    return counts[status] if status in counts else total - sum(counts.values())
+
+
 def _parse_start(text: str) -> tuple[int, int]:
     at, _, number = text.rpartition("-")
     try:
@@ -87,7 +103,19 @@ def _parse_start(text: str) -> tuple[int, int]:
 def page_query(query: HistoryQuery, end: tuple[int, int], limit: int) -> tuple[str, list[SqlValue]]:
     """The SQL of a page. With facets, the first one drives the query: its index is sorted by time,
     so that the page is read in order instead of sorting all matches."""
-    key = ("f.at", "f.execution") if query.facets else ("e.at", "e.number")
+    selection, values = _select(query, end)
+    order = ", ".join(f"{column} DESC" for column in _key(query))
+    sql = f"SELECT {_COLUMNS} FROM {selection} ORDER BY {order} LIMIT ?"  # noqa: S608 - own words
+    return sql, [*values, limit]
+
+
+def _key(query: HistoryQuery) -> tuple[str, str]:
+    return ("f.at", "f.execution") if query.facets else ("e.at", "e.number")
+
+
+def _select(query: HistoryQuery, end: tuple[int, int]) -> tuple[str, list[SqlValue]]:
+    """The tables and conditions of a listing, and their values."""
+    key = _key(query)
     tables = "executions e"
     conditions: list[str] = []
     values: list[SqlValue] = []
@@ -101,12 +129,8 @@ def page_query(query: HistoryQuery, end: tuple[int, int], limit: int) -> tuple[s
     # Executions of the same microsecond are ordered by number: with the time alone, a page that
     # ends between two of them would skip or repeat one.
     conditions.append(f"({key[0]}, {key[1]}) < (?, ?) AND {key[0]} >= ?")
-    values += [*end, query.since, limit]
-    sql = (
-        f"SELECT {_COLUMNS} FROM {tables} JOIN runs r ON r.number = e.run"  # noqa: S608 - own words
-        f" WHERE {' AND '.join(conditions)} ORDER BY {key[0]} DESC, {key[1]} DESC LIMIT ?"
-    )
-    return sql, values
+    values += [*end, query.since]
+    return f"{tables} JOIN runs r ON r.number = e.run WHERE {' AND '.join(conditions)}", values
 
 
 _HAS_FACET = (

@@ -13,9 +13,9 @@ from carob.api import golden as golden_api
 from carob.api import versions as versions_api
 from carob.report.versions import diff_document
 from carob.schema import Bump, Case, Release, ReviewStatus
-from carob.schema.base import Json, Struct
+from carob.schema.base import Json
 from carob.schema.draft import Draft, DraftCase, DraftCasePage, GoldenEntry
-from carob.server.binding import Endpoints, Query, Reply, to_download
+from carob.server.binding import Endpoints, Query, Reply, WholeList, to_download
 from carob.server.paths import DatasetPath
 from carob.server.problems import RequestError
 from carob.server.uploads import Upload
@@ -24,13 +24,13 @@ from carob.server.workspace import Workspace
 endpoints = Endpoints()
 
 
-class DatasetList(Struct, frozen=True, omit_defaults=False):
+class DatasetList(WholeList, frozen=True, kw_only=True, omit_defaults=False):
     """The datasets of a server."""
 
     items: tuple[GoldenEntry, ...]
 
 
-class ReleaseList(Struct, frozen=True, omit_defaults=False):
+class ReleaseList(WholeList, frozen=True, kw_only=True, omit_defaults=False):
     """The releases of a dataset, oldest first."""
 
     items: tuple[Release, ...]
@@ -103,7 +103,8 @@ class ReleaseRequest(Query, frozen=True):
 @endpoints.get("/api/datasets")
 def list_datasets(workspace: Workspace) -> DatasetList:
     """List the datasets in the folder of golden data."""
-    return DatasetList(golden_api.list_datasets(workspace.folder))
+    datasets = golden_api.list_datasets(workspace.folder)
+    return DatasetList(items=datasets, total=len(datasets))
 
 
 @endpoints.post("/api/datasets")
@@ -144,7 +145,8 @@ def release_draft(
 @endpoints.get("/api/datasets/{name}/versions")
 def list_versions(workspace: Workspace, path: DatasetPath) -> ReleaseList:
     """List the releases of a dataset, oldest first."""
-    return ReleaseList(versions_api.versions(path.name, registry=workspace.registry))
+    releases = versions_api.versions(path.name, registry=workspace.registry)
+    return ReleaseList(items=releases, total=len(releases))
 
 
 @endpoints.get("/api/datasets/{name}/versions/{version}")

@@ -12,7 +12,7 @@ from starlette.responses import Response, StreamingResponse
 from carob.api.run_jobs import JobRequest, RunJobs, list_targets
 from carob.schema.base import Struct
 from carob.schema.job import RunJob
-from carob.server.binding import Endpoints, Query, Reply
+from carob.server.binding import Endpoints, Query, Reply, WholeList
 from carob.server.paths import JobPath
 from carob.server.problems import RequestError
 from carob.server.workspace import Workspace
@@ -24,7 +24,7 @@ _POLL_SECONDS = 0.25
 _PINGS = 60
 
 
-class JobList(Struct, frozen=True, omit_defaults=False):
+class JobList(WholeList, frozen=True, kw_only=True, omit_defaults=False):
     """Runs in the making and those that ended since the server started, newest first."""
 
     items: tuple[RunJob, ...]
@@ -79,7 +79,8 @@ def show_targets() -> TargetList:
 @endpoints.get("/api/jobs")
 def list_jobs(workspace: Workspace) -> JobList:
     """List the runs in the making, newest first."""
-    return JobList(workspace.jobs.list())
+    jobs = workspace.jobs.list()
+    return JobList(items=jobs, total=len(jobs))
 
 
 @endpoints.get("/api/jobs/{job}")

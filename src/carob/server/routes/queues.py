@@ -6,14 +6,14 @@ from carob.api import review as review_api
 from carob.schema import Calibration, Label
 from carob.schema.base import Struct
 from carob.schema.review import ReviewItem, ReviewLabel, ReviewQueue
-from carob.server.binding import Endpoints, Query, Reply
+from carob.server.binding import Endpoints, Query, Reply, WholeList
 from carob.server.paths import QueuePath
 from carob.server.workspace import Workspace
 
 endpoints = Endpoints()
 
 
-class QueueList(Struct, frozen=True, omit_defaults=False):
+class QueueList(WholeList, frozen=True, kw_only=True, omit_defaults=False):
     """The review queues of a server, newest first."""
 
     items: tuple[ReviewQueue, ...]
@@ -61,7 +61,8 @@ class LabelRequest(Query, frozen=True):
 def list_queues(workspace: Workspace) -> QueueList:
     """List the review queues, newest first."""
     queues = review_api.list_queues(store=workspace.store)
-    return QueueList(queues, review_api.count_waiting(store=workspace.store))
+    waiting = review_api.count_waiting(store=workspace.store)
+    return QueueList(items=queues, total=len(queues), waiting=waiting)
 
 
 @endpoints.post("/api/queues")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from typing import Annotated, Literal
 
 import msgspec
@@ -17,7 +18,7 @@ from carob.report.forms import report_parts
 from carob.schema import CaseResult, Comparison, GateResult, Run
 from carob.schema.base import Struct
 from carob.schema.history import CasePage, RunEntry, RunIndex
-from carob.server.binding import Endpoints, Query
+from carob.server.binding import Endpoints, Query, WholeList
 from carob.server.paths import CasePath, RunPath
 from carob.server.workspace import Workspace
 
@@ -44,6 +45,8 @@ class RunPage(Struct, frozen=True, omit_defaults=False):
     items: tuple[RunEntry, ...]
     next: str | None
     """Where the next page starts; `None` on the last."""
+    total: int | None
+    """How many there are in all; only on the first page."""
 
 
 class RunsQuery(Query, frozen=True):
@@ -98,7 +101,7 @@ class GateRequest(Query, frozen=True):
     alpha: Share | None = None
 
 
-class CaseResults(Struct, frozen=True, omit_defaults=False):
+class CaseResults(WholeList, frozen=True, kw_only=True, omit_defaults=False):
     """The results of one case."""
 
     items: tuple[CaseResult, ...]
@@ -118,7 +121,7 @@ def list_runs(workspace: Workspace, query: RunsQuery) -> RunPage:
         start=query.after,
         store=workspace.store,
     )
-    return RunPage(page.runs, page.next)
+    return RunPage(page.runs, page.next, page.total)
 
 
 def _split_label(text: str) -> tuple[str, str]:
@@ -157,7 +160,7 @@ def get_case(workspace: Workspace, path: CasePath) -> CaseResults:
     page = history_api.stored_cases(path.run, case=path.case, limit=1000, store=workspace.store)
     if not page.items:
         raise NotFoundError(f"{path.run} has no case {path.case!r}")
-    return CaseResults(page.items)
+    return CaseResults(items=page.items, total=len(page.items))
 
 
 @endpoints.get("/api/runs/{run}/report.{form}")
@@ -166,8 +169,11 @@ def get_report(workspace: Workspace, path: ReportPath) -> Response:
     inputs = stored_report(path.run, workspace.folder, store=workspace.store)
     form, media_type = _REPORTS[path.form]
     headers = {"content-security-policy": _REPORT_POLICY} if path.form == "html" else {}
-    parts = _encoded(report_parts(form, inputs))
-    return StreamingResponse(parts, headers=headers, media_type=media_type)
+    parts = iter(report_parts(form, inputs))
+    first = next(parts, "")  # what cannot be reported fails here, before the status is sent
+    return StreamingResponse(
+        _encoded(chain((first,), parts)), headers=headers, media_type=media_type
+    )
 
 
 def _encoded(parts: Iterable[str]) -> Iterable[bytes]:

@@ -9,14 +9,14 @@ from carob.api.traces import list_traces as describe_traces
 from carob.report.traces import traces_document
 from carob.schema.base import Json, Struct
 from carob.schema.job import TraceUpload
-from carob.server.binding import Endpoints, Query, Reply, to_download
+from carob.server.binding import Endpoints, Query, Reply, WholeList, to_download
 from carob.server.uploads import Upload
 from carob.server.workspace import Workspace
 
 endpoints = Endpoints()
 
 
-class UploadList(Struct, frozen=True, omit_defaults=False):
+class UploadList(WholeList, frozen=True, kw_only=True, omit_defaults=False):
     """The files of traces that were uploaded."""
 
     items: tuple[TraceUpload, ...]
@@ -47,7 +47,8 @@ def upload_traces(workspace: Workspace, upload: Upload) -> Reply[UploadedTraces]
 @endpoints.get("/api/traces")
 def list_uploads(workspace: Workspace) -> UploadList:
     """List the files of traces that were uploaded."""
-    return UploadList(uploads_api.list_uploads(workspace.uploads))
+    uploads = uploads_api.list_uploads(workspace.uploads)
+    return UploadList(items=uploads, total=len(uploads))
 
 
 @endpoints.get("/api/traces/{traces}/file")
