@@ -11,20 +11,25 @@ from typing import NamedTuple
 from carob.api.load import PathName, configured_mapping, golden_formats
 from carob.datasets.formats import Format
 from carob.datasets.read import describe_input, open_golden
-from carob.errors import CarobError, InputError, UsageError
+from carob.errors import CarobError, InputError, UnknownFormatError, UsageError
 from carob.files.folders import files_in
 from carob.files.spool import SpooledSequence
 from carob.runner.job import Batch
 from carob.runner.pairing import Pair
 from carob.runner.workers import cpu_count
-from carob.schema import Case, Dataset, Trace
+from carob.schema import Case, Dataset, Problem, Trace
 from carob.schema.field_map import LOG_FIELDS, parse_field_map, select_fields
 from carob.schema.problem import ProblemListener, ProgressListener, ignore
 from carob.traces.containers.registry import ContainerFinder, using_containers
-from carob.traces.read import open_traces, read_shard
+from carob.traces.read import open_traces, read_shard, recognize_file
 from carob.traces.reading.trace_set import Shard
 
 _ROWS_PER_BATCH = 500
+_SESSION_FILES = (".json", ".jsonl", ".eval")
+_NOTE_FILES = (".meta.json",)
+"""What Claude Code notes about the sessions of sub-agents."""
+_PROBED_SIZE = 2**20
+"""Bytes from which a file of a folder is taken for traces: recognizing it means decoding it."""
 _SMALL_INPUT = 16 * 2**20
 """Bytes of traces that are not worth starting worker processes for."""
 
@@ -47,16 +52,49 @@ class FileState(NamedTuple):
         return cls(str(path.resolve()), status.st_size, status.st_mtime_ns)
 
 
-def trace_files(paths: Iterable[PathName]) -> list[Path]:
-    """Return the files, with those of a folder in its place, such as `.adk/eval_history`."""
+def trace_files(paths: Iterable[PathName], report: ProblemListener | None = None) -> list[Path]:
+    """Return the files, with those of a folder in its place, such as `.adk/eval_history`.
+
+    With `report`, files of a folder that have no traces are left out and reported.
+    """
     files: list[Path] = []
     for path in map(Path, paths):
-        found = files_in(path) if path.is_dir() else [path]
-        if not found:
-            hint = "subfolders are not searched"
-            raise InputError("no files in this folder", where=str(path), hint=hint)
-        files.extend(found)
+        if path.is_dir():
+            members = _files_of_folder(path)
+            files.extend(members if report is None else _known_files(members, report))
+        else:
+            files.append(path)
     return files
+
+
+def _files_of_folder(folder: Path) -> list[Path]:
+    """The files of a folder, else those of its subfolders: coding agents have a folder for each
+    project or day."""
+    if files := files_in(folder):
+        return files
+    below = sorted(path for path in folder.rglob("*") if path.name.endswith(_SESSION_FILES))
+    files = [path for path in below if path.is_file() and not path.name.endswith(_NOTE_FILES)]
+    if not files:
+        raise InputError("no files in this folder or below it", where=str(folder))
+    return files
+
+
+def _known_files(files: list[Path], report: ProblemListener) -> list[Path]:
+    known: list[Path] = []
+    skipped: list[Problem] = []
+    for path in files:
+        try:
+            if FileState.of(path).size < _PROBED_SIZE:
+                recognize_file(path)
+            known.append(path)
+        except UnknownFormatError as error:
+            message = f"skipped: {error.message}"
+            skipped.append(Problem(where=str(path), message=message, severity="note"))
+        except CarobError:  # whoever reads it says what is wrong
+            known.append(path)
+    for problem in skipped if known else ():
+        report(problem)
+    return known or files
 
 
 def worker_count(paths: Sequence[Path]) -> int:

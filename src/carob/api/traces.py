@@ -46,7 +46,8 @@ def read_traces(
     trace may be in all of them. With `spans` each trace keeps the spans it was read from. `mapping`
     names the fields of logs, such as `user=query,response=answer`."""
     with using_containers(log_finders(mapping)):
-        yield from read.read_traces(trace_files(paths), report=report, keep_spans=spans)
+        files = trace_files(paths, report)
+        yield from read.read_traces(files, report=report, keep_spans=spans)
 
 
 def list_traces(
@@ -57,13 +58,16 @@ def list_traces(
 ) -> TraceListing:
     """List what traces contain and which metrics they support. `mapping` names the fields of logs
     in rows, such as `user=query,response=answer,calls=steps[].tool`."""
-    files = trace_files(as_list(paths))
-    with using_containers(log_finders(mapping)), expecting_traces(files):
-        return _list_traces(files, progress)
-
-
-def _list_traces(paths: Sequence[Path], progress: ProgressListener) -> TraceListing:
     problems: list[Problem] = []
+    with using_containers(log_finders(mapping)):
+        files = trace_files(as_list(paths), problems.append)
+        with expecting_traces(files):
+            return _list_traces(files, problems, progress)
+
+
+def _list_traces(
+    paths: Sequence[Path], problems: list[Problem], progress: ProgressListener
+) -> TraceListing:
     needs = metric_needs()
     hints: dict[str, tuple[str, ...]] = {}
     entries = Spool(_ENTRIES)
@@ -115,7 +119,7 @@ def capture(
     wanted = TraceFilter(agent, session, _nanoseconds(since), _nanoseconds(until, end=True), status)
     capture = Capture(wanted, table=to == "simulation")
     trace_paths: list[Path] = []
-    for path in trace_files(as_list(sources)):
+    for path in trace_files(as_list(sources), capture.problems.append):
         queries = None if mapping else _load_queries(path, capture.table)
         if queries is None:
             trace_paths.append(path)

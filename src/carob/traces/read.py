@@ -25,7 +25,7 @@ from carob.traces.conventions.registry import (
 )
 from carob.traces.reading.collect import MAX_IN_MEMORY, Collection, Collector
 from carob.traces.reading.spill import Spill
-from carob.traces.reading.stream import Chunk, divide, whole_files
+from carob.traces.reading.stream import Chunk, RecordStream, divide, whole_files
 from carob.traces.reading.trace_set import Shard, TraceSet, group_sessions
 from carob.traces.reading.trace_table import TraceTable
 
@@ -77,6 +77,14 @@ def open_traces(
     except BaseException:
         folder.remove()
         raise
+
+
+def recognize_file(path: Path) -> None:
+    """Raise `UnknownFormatError` if no container claims anything in a file."""
+    for chunk in whole_files([path]):
+        for batch in RecordStream(chunk, ignore).batches():
+            for _ in batch:
+                return
 
 
 def read_shard(shard: Shard) -> Iterator[Trace]:

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from carob.schema import Json, ModelCall, Trace, Usage
 from carob.traces.containers.claude_usage import count_messages, message_id
+from carob.traces.containers.cursor_calls import add_cursor_call, is_cursor_call
 from carob.traces.messages.chat import add_chat_message
 from carob.traces.messages.turns import TurnBuilder
 from carob.traces.messages.usage import usage_of
@@ -71,6 +72,8 @@ class ClaudeCode:
             return isinstance(fields.get("message"), dict) and "role" not in fields
         if first_value(fields, "sessionId", "session_id", "leafUuid", "snapshot") is None:
             return False
+        if is_cursor_call(fields):
+            return True
         return isinstance(kind, str) and (kind in _BESIDE or "uuid" in fields)
 
     def read(self, item: Json, *, source: str) -> Iterator[Trace]:
@@ -90,7 +93,9 @@ def _group_by_session(lines: list[dict[str, Json]]) -> dict[str | None, list[dic
 
 
 def _read_session(session: str | None, items: list[dict[str, Json]], source: str) -> Trace:
-    lines = [line for line in items if isinstance(line.get("message"), dict)]
+    lines = [
+        line for line in items if isinstance(line.get("message"), dict) or is_cursor_call(line)
+    ]
     # The file of a sub-agent has its lines only: the agent that delegates is its user.
     is_delegated = all(line.get("isSidechain") is True for line in lines)
     agent_id = as_text(lines[0].get("agentId")) if is_delegated else None
@@ -130,6 +135,9 @@ class _SessionReader:
             self._add(line)
 
     def _add(self, line: dict[str, Json]) -> None:
+        if is_cursor_call(line):
+            add_cursor_call(self.builder, line)
+            return
         agent = None if self._is_delegated else self._find_agent(line)
         if line.get("type") == "assistant":
             self._add_answer(line, agent)

@@ -67,6 +67,8 @@ def is_message(item: Json) -> bool:
     """Whether an item looks like a chat message."""
     if not isinstance(item, dict) or "contents" in item or chat_role(item) is None:
         return False
+    if (as_text(item.get("object")) or "").startswith("thread."):  # a part of an Assistants thread
+        return False
     if isinstance(item.get("role"), str):
         return item.keys() <= {"role", "name"} or any(key in item for key in _ROLE_KEYS)
     if isinstance(item.get("from"), dict):  # an activity of a bot, whose writer is not recorded
