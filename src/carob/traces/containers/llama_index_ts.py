@@ -49,6 +49,5 @@ def _message(message: dict[str, Json]) -> Json:
         }
         for call in objects_in(options.get("toolCall"))
     ]
-    return {key: value for key, value in message.items() if key != "options"} | {
-        "tool_calls": calls
-    }
+    fields = {key: value for key, value in message.items() if key != "options"}
+    return {**fields, "tool_calls": calls}
