@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from carob.config import load_config
+from carob.config.trust import trust_digest
 from carob.errors import FormatError, UnknownFormatError
 
 
@@ -50,3 +52,27 @@ def test_rubric_outside_of_the_folder_is_refused(tmp_path: Path, file: str, text
     config.write_text(text.format(name=name))
     with pytest.raises(FormatError, match="is outside of the folder of the config"):
         load_config(config)
+
+
+@pytest.mark.parametrize("name", [r"a\u0000b.toml", "loop.toml", "a" * 5000 + ".toml"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[run]\ngolden = "{}"',
+        '[run]\ntraces = ["{}"]',
+        '[run]\nmetrics = ["{}"]',
+        '[store]\npath = "{}"',
+        '[policy]\nprofile = "{}"',
+        '[metrics.x]\ncode = "{}:f"',
+        '[metrics.x]\nrubric = "{}"',
+        '[matrix.traces]\na = "{}"',
+        '[gate]\nquarantine = "{}"',
+        'target = "python:{}:f"',
+    ],
+)
+def test_names_that_cannot_be_files_are_errors_at_most(tmp_path: Path, text: str, name: str):
+    (tmp_path / "loop.toml").symlink_to("loop.toml")
+    config = tmp_path / "carob.toml"
+    config.write_text(text.format(name))
+    with suppress(FormatError):
+        trust_digest(load_config(config).withheld)

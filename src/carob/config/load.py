@@ -13,7 +13,7 @@ from carob.config.dialects.adk import Adk
 from carob.config.dialects.agentevals import AgentEvals
 from carob.config.dialects.carob import Carob
 from carob.config.dialects.definitions import Definitions
-from carob.config.table_reader import Table
+from carob.config.table_reader import Table, is_inside
 from carob.config.trust import SensitiveReader, TrustCheck
 from carob.errors import FormatError, UnknownFormatError
 from carob.text.spelling import fold_name, nearest_name
@@ -45,8 +45,7 @@ def _check_rubrics(config: Config, folder: Path) -> None:
     """Refuse rubric files outside of the folder, which a config can name as metrics."""
     ruled = (name for rule in config.serve.rules for name in rule.metrics)
     for name in (*(choice.name for choice in (*config.metrics, *config.unrequested)), *ruled):
-        inside = (folder / name).resolve().is_relative_to(folder.resolve())
-        if name.endswith(RUBRIC_FILES) and not inside:
+        if name.endswith(RUBRIC_FILES) and not is_inside(folder / name, folder):
             message = f"{name!r} is outside of the folder of the config"
             hint = "pass it on the command line instead"
             raise FormatError(message, where=config.source, hint=hint)

@@ -217,10 +217,18 @@ def local_path(table: Table, name: str, value: str) -> str:
 def path_inside(table: Table, name: str, value: str, folder: Path) -> str:
     """Return a path inside the folder of the config, relative to the working directory."""
     path = folder / local_path(table, name, value)
-    if not path.resolve().is_relative_to(folder.resolve()):
+    if not is_inside(path, folder):
         message = f"{value!r} is outside of the folder of the config"
         raise table.error(name, message, hint="pass it on the command line instead")
     return str(path)
+
+
+def is_inside(path: Path, folder: Path) -> bool:
+    """Return whether a path leads into a folder, after links are resolved."""
+    try:
+        return path.resolve().is_relative_to(folder.resolve())
+    except (OSError, RuntimeError, ValueError):  # too long, a loop of links, or with a NUL
+        return False
 
 
 def expand_pattern(table: Table, name: str, value: str, folder: Path) -> list[str]:

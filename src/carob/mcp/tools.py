@@ -291,7 +291,10 @@ class FileTools(NamedTuple):
 
     def _path(self, name: str) -> Path:
         """Return the path of a file below the project folder."""
-        path = (self.root / name).resolve()
+        try:
+            path = (self.root / name).resolve()
+        except (OSError, RuntimeError, ValueError) as error:  # a loop of links, or with a NUL
+            raise UsageError(f"{name!r} cannot be a file: {error}") from error
         if not path.is_relative_to(self.root.resolve()):
             hint = "pass a path relative to the project folder"
             raise UsageError(f"{name!r} is outside of the project folder", hint=hint)
