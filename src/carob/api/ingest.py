@@ -18,7 +18,7 @@ from types import TracebackType
 from typing import NamedTuple, TypeAlias
 
 from carob.errors import CarobError, FormatError, OutputError
-from carob.schema import Json, Span
+from carob.schema import Json
 from carob.store import Database
 from carob.store.inbox import (
     Payload,
@@ -31,6 +31,7 @@ from carob.store.inbox import (
     sessions_since,
     write_index,
 )
+from carob.traces.containers.container import RecordOutline
 from carob.traces.otlp_request import (
     Encoding,
     ExportRequest,
@@ -51,6 +52,8 @@ _SESSION_NAMES = ("carob.session.name", "agentevals.session_name")
 _CONVERSATIONS = ("gen_ai.conversation.id",)
 _SESSIONS = ("session.id", "langfuse.session.id")
 _AGENTS = ("gen_ai.agent.name", "agent.name", "agent_name")
+_NAMED, _CONVERSED, _IDENTIFIED = 3, 2, 1
+"""How sure the session of a trace is: by its name, by the conversation, or by the session id."""
 _INDEXED = frozenset((*_CONVERSATIONS, *_SESSIONS, *_AGENTS))
 
 
@@ -279,17 +282,29 @@ class _TraceFacts:
         self._spans: set[str] = set()
         self.payloads: set[int] = set()
 
-    def add(self, span: Span) -> None:
-        """Add a span."""
-        self._spans.add(span.span_id)
-        session, rank = _session_key(span)
-        if rank > self._rank:
+    def add(self, record: RecordOutline) -> None:
+        """Add a record."""
+        _, span_id, is_root, start, end, resource, read_attributes = record
+        if span_id is None:
+            return
+        self._spans.add(span_id)
+        if start is not None and (self._started is None or start < self._started):
+            self._started = start
+        if is_root and end is not None:
+            self._ended = max(self._ended or 0, end)
+        # One span often says it all: the others are read only as far as they could add something.
+        if self._rank < _NAMED:
+            self._note_session(_SESSION_NAMES, resource, _NAMED)
+        if self._agent is None or self._rank < _CONVERSED:
+            attributes = read_attributes()
+            self._note_session(_CONVERSATIONS, attributes, _CONVERSED)
+            self._note_session(_SESSIONS, attributes, _IDENTIFIED)
+            self._note_session(_SESSIONS, resource, _IDENTIFIED)
+            self._agent = self._agent or _first_text(attributes, _AGENTS)
+
+    def _note_session(self, names: Iterable[str], attributes: dict[str, Json], rank: int) -> None:
+        if self._rank < rank and (session := _first_text(attributes, names)):
             self._session, self._rank = session, rank
-        if span.start is not None and (self._started is None or span.start < self._started):
-            self._started = span.start
-        if span.parent_id is None and span.end is not None:
-            self._ended = max(self._ended or 0, span.end)
-        self._agent = self._agent or _first_text(span.attributes, _AGENTS)
 
     def to_update(self) -> TraceUpdate:
         """Return what the index stores."""
@@ -309,27 +324,18 @@ def _trace_updates(payloads: Iterable[StoredPayload]) -> dict[str, TraceUpdate]:
     for number, payload in payloads:
         signal, _, encoding = payload.kind.partition("/")
         try:
-            records = outline_request(unpack(payload), signal, encoding, _INDEXED).records  # pyright: ignore[reportArgumentType] - as stored
+            records = [*outline_request(unpack(payload), signal, encoding, _INDEXED)]  # pyright: ignore[reportArgumentType] - as stored
         except FormatError:  # checked on arrival, so the disk has changed it
             continue
         for record in records:
-            if record.trace_id:
-                facts = traces.setdefault(record.trace_id, _TraceFacts(record.trace_id))
+            trace_id = record.trace_id
+            if trace_id:
+                facts = traces.get(trace_id)
+                if facts is None:
+                    facts = traces[trace_id] = _TraceFacts(trace_id)
                 facts.payloads.add(number)
-                if isinstance(record, Span):
-                    facts.add(record)
+                facts.add(record)
     return {trace_id: facts.to_update() for trace_id, facts in traces.items()}
-
-
-def _session_key(span: Span) -> tuple[str, int]:
-    """The session of a span: its name, else the conversation, else the session id, else the trace.
-    The higher the rank, the more the span knows about it."""
-    if name := _first_text(span.resource, _SESSION_NAMES):
-        return name, 3
-    if conversation := _first_text(span.attributes, _CONVERSATIONS):
-        return conversation, 2
-    session = _first_text(span.attributes, _SESSIONS) or _first_text(span.resource, _SESSIONS)
-    return (session, 1) if session else (span.trace_id, 0)
 
 
 def _first_text(attributes: dict[str, Json], names: Iterable[str]) -> str | None:

@@ -15,7 +15,7 @@ from carob.store.inbox import (
     Payload,
     SessionRow,
     TraceSummary,
-    cache_trace,
+    cache_traces,
     cached_trace,
     session_payloads,
 )
@@ -30,24 +30,33 @@ _SMALL = 64 << 10
 _trace_decoder = msgspec.json.Decoder(prepare_type(Trace))
 
 
-def session_trace(
-    database: Database, row: SessionRow, problems: list[Problem], *, keep: bool = True
-) -> Trace | None:
-    """Return the trace of a session, or `None` if no agent was at work in its spans. Without `keep`
-    only its summary is cached: a list needs no more, and compressing a trace takes a third of the
-    time."""
+def session_trace(database: Database, row: SessionRow, problems: list[Problem]) -> Trace | None:
+    """Return the trace of a session, or `None` if no agent was at work in its spans."""
     cached = cached_trace(database, row.id)
     if cached is not None:
         return _trace_decoder.decode(cached)
+    trace = _build_trace(database, row, problems)
+    # A trace with problems is built again, so that they are reported again.
+    encoded = msgspec.json.encode(trace) if trace and not problems else None
+    cache_traces(database, [(row, encoded, _summarise(trace))])
+    return trace
+
+
+def read_summaries(database: Database, rows: Sequence[SessionRow]) -> list[SessionRow]:
+    """Build the traces of sessions and return their rows with the summaries. Only these are cached:
+    a list needs no more, and compressing a trace takes a third of the time."""
+    read = [(row, None, _summarise(_build_trace(database, row, []))) for row in rows]
+    if read:
+        cache_traces(database, read)
+    return [row._replace(**summary._asdict()) for row, _, summary in read]
+
+
+def _build_trace(database: Database, row: SessionRow, problems: list[Problem]) -> Trace | None:
     where = f"session {row.id}"
     spans = session_spans(database, row.id, problems)
     traces = [trace for group in spans.values() for trace in to_traces(group, source=where)]
     merged = list(merge_sessions(_in_one_conversation(traces, row.id)))
-    trace = merged[0] if merged else None
-    # A trace with problems is built again, so that they are reported again.
-    encoded = msgspec.json.encode(trace) if keep and trace and not problems else None
-    cache_trace(database, row, encoded, _summarise(trace))
-    return trace
+    return merged[0] if merged else None
 
 
 def session_spans(

@@ -16,7 +16,7 @@ from carob.api.golden import GoldenFolder, file_for_cases
 from carob.api.load import PathName, load_golden, writable_path
 from carob.api.run_request import Listeners, RunRequest
 from carob.api.runs import evaluate
-from carob.api.session_traces import session_spans, session_trace
+from carob.api.session_traces import read_summaries, session_spans, session_trace
 from carob.api.traces import add_cases, metric_needs
 from carob.config import Config
 from carob.datasets.lint.privacy import find_personal_data
@@ -75,11 +75,12 @@ def list_sessions(
     wanted = session_filter(agent=agent, state=state, text=text)
     with open_inbox(store) as database:
         if text is not None:  # the first message is only known after reading
-            for row in unread_sessions(database, max_spans=_MAX_READ, limit=_MAX_SEARCHED):
-                session_trace(database, row, [], keep=False)
+            read_summaries(
+                database, unread_sessions(database, max_spans=_MAX_READ, limit=_MAX_SEARCHED)
+            )
         # One row more than requested shows whether there is a next page.
         rows = read_sessions(database, limit=limit + 1, before=start, wanted=wanted)
-        items = [_session(_read_summary(database, row)) for row in rows[:limit]]
+        items = [_session(row) for row in _read_unread(database, rows[:limit])]
         # Counting reads the whole index, and later pages need not know again.
         total = inbox.count_sessions(database, wanted)[0] if after is None else None
     more = f"{rows[limit - 1].updated}-{rows[limit - 1].id}" if len(rows) > limit else None
@@ -95,12 +96,11 @@ def session_filter(
     return SessionFilter(agent, text, complete, now - _AFTER_ROOT, now - _AFTER_SPAN)
 
 
-def _read_summary(database: Database, row: SessionRow) -> SessionRow:
-    """Read the spans of a session that have not been read yet, unless they are many."""
-    if row.turns is not None or row.spans > _MAX_READ:
-        return row
-    session_trace(database, row, [], keep=False)
-    return find_session(database, row.id)
+def _read_unread(database: Database, rows: Sequence[SessionRow]) -> list[SessionRow]:
+    """Read the spans of the sessions that have not been read yet, unless they are many."""
+    unread = [row for row in rows if row.turns is None and row.spans <= _MAX_READ]
+    read = {row.id: row for row in read_summaries(database, unread)}
+    return [read.get(row.id, row) for row in rows]
 
 
 def open_session(store: str, session: str) -> SessionDetail:

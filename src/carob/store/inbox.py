@@ -348,15 +348,17 @@ class TraceSummary(NamedTuple):
     tools: int
 
 
-def cache_trace(
-    database: Database, session: SessionRow, trace: bytes | None, summary: TraceSummary
+def cache_traces(
+    database: Database, sessions: Iterable[tuple[SessionRow, bytes | None, TraceSummary]]
 ) -> None:
-    """Keep the trace of a session, unless spans have come since the session was read."""
+    """Keep the traces of sessions, or only their summaries, unless spans have come since a session
+    was read."""
     sql = (
         "UPDATE sessions SET trace = ?, message = ?, turns = ?, tools = ?"
         " WHERE id = ? AND updated = ? AND spans = ?"
     )
-    packed = None if trace is None else zlib.compress(trace, 1)
     with database.writing(durable=False):
-        values = (packed, *summary, session.id, session.updated, session.spans)
-        database.execute(sql, values)
+        for session, trace, summary in sessions:
+            packed = None if trace is None else zlib.compress(trace, 1)
+            values = (packed, *summary, session.id, session.updated, session.spans)
+            database.execute(sql, values)

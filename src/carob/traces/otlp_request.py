@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import Literal, NamedTuple, TypeAlias
 
 import msgspec
@@ -12,7 +12,7 @@ from carob.errors import FormatError
 from carob.schema import Span
 from carob.schema.base import prepare_type
 from carob.traces.containers import otlp, otlp_proto
-from carob.traces.containers.container import LogRecord
+from carob.traces.containers.container import LogRecord, RecordOutline
 from carob.traces.containers.otlp_loose import Otlp
 
 Signal: TypeAlias = Literal["traces", "logs"]
@@ -47,26 +47,43 @@ def check_request(body: bytes, signal: Signal, encoding: Encoding) -> RequestChe
 
 def read_request(body: bytes, signal: Signal, encoding: Encoding) -> ExportRequest:
     """Decode a request. Raises `FormatError` if it is none."""
-    records = _read_protobuf(body, signal) if encoding == "protobuf" else _read_json(body)
-    return _select_valid(records, signal)
+    if encoding == "protobuf":
+        return _select_valid(_read_protobuf(body, signal), signal, _has_whole_ids)
+    return _select_valid(_read_json(body), signal, _has_valid_ids)
 
 
 def outline_request(
     body: bytes, signal: Signal, encoding: Encoding, attributes: Collection[str]
-) -> ExportRequest:
-    """Decode what an index needs of a request: ids, times and some attributes of its spans."""
-    if encoding != "protobuf":
-        return read_request(body, signal, encoding)
-    return _select_valid(
-        otlp_proto.outline_message(body, signal, attributes, source=_WHERE), signal
+) -> Iterable[RecordOutline]:
+    """Decode what an index needs of the valid records of a request: ids, times and at least these
+    attributes of its spans. Of spans in protobuf nothing else is decoded, which would take most of
+    the time."""
+    if encoding == "protobuf" and signal == "traces":
+        return otlp_proto.outline_spans(body, attributes, source=_WHERE)
+    return map(_outline, read_request(body, signal, encoding).records)
+
+
+def _outline(record: Span | LogRecord) -> RecordOutline:
+    if isinstance(record, LogRecord):
+        return RecordOutline(record.trace_id)
+    return RecordOutline(
+        record.trace_id,
+        record.span_id,
+        record.parent_id is None,
+        record.start,
+        record.end,
+        record.resource,
+        lambda: record.attributes,
     )
 
 
-def _select_valid(records: Iterable[Span | LogRecord], signal: Signal) -> ExportRequest:
+def _select_valid(
+    records: Iterable[Span | LogRecord], signal: Signal, is_valid: Callable[[Span], bool]
+) -> ExportRequest:
     if signal == "logs":
         return ExportRequest([log for log in records if isinstance(log, LogRecord)], 0)
     spans = [span for span in records if isinstance(span, Span)]
-    valid: list[Span | LogRecord] = [span for span in spans if _has_valid_ids(span)]
+    valid: list[Span | LogRecord] = [*filter(is_valid, spans)]
     return ExportRequest(valid, len(spans) - len(valid))
 
 
@@ -113,6 +130,11 @@ class _MetricsRequest(msgspec.Struct, rename="camel"):
 
 def _has_valid_ids(span: Span) -> bool:
     return bool(_TRACE_ID.fullmatch(span.trace_id) and _SPAN_ID.fullmatch(span.span_id))
+
+
+def _has_whole_ids(span: Span) -> bool:
+    """The same for ids that were bytes: they are hex, and zeros are an empty text."""
+    return len(span.trace_id) == 32 and len(span.span_id) == 16
 
 
 def _read_protobuf(body: bytes, signal: Signal) -> list[Span | LogRecord]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Protocol, TypeAlias, runtime_checkable
+from collections.abc import Callable, Iterator
+from typing import NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 import msgspec
 
@@ -16,6 +16,20 @@ class LogRecord(msgspec.Struct, frozen=True, gc=False):
     trace_id: str
     span_id: str
     event: SpanEvent
+
+
+class RecordOutline(NamedTuple):
+    """What an index of sessions needs to know of a span or log record."""
+
+    trace_id: str
+    span_id: str | None = None
+    """`None` for a log record, which has nothing below either."""
+    is_root: bool = False
+    start: int | None = None
+    end: int | None = None
+    resource: dict[str, Json] = {}
+    read_attributes: Callable[[], dict[str, Json]] = dict
+    """Reads its attributes, which takes longer than all the rest."""
 
 
 Record: TypeAlias = Span | LogRecord | Trace
