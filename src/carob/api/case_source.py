@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 import msgspec
 
-from carob.datasets.lint.privacy import find_personal_data
 from carob.datasets.locate import find_lines
 from carob.errors import InputError
 from carob.schema import Case, Problem, ToolCall, Turn
@@ -114,6 +113,9 @@ def _hint(message: str) -> str | None:
 
 
 def _case_problems(case: Case, data: bytes) -> Iterator[Problem]:
+    # Late: what it looks for is large, and a server may never edit a case.
+    from carob.datasets.lint.privacy import find_personal_data
+
     if not case.id.strip():
         yield Problem(where="line 1", message="the id is empty")
     if not case.turns and case.scenario is None:

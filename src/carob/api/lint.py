@@ -11,7 +11,6 @@ from carob import plugins
 from carob.api.load import PathName, dataset_files, file_listeners, golden_formats
 from carob.api.settings import NO_CONFIG
 from carob.config import Config, find_config, load_config
-from carob.datasets.lint import run
 from carob.datasets.lint.rules import NOT_CHECKED, LintOptions, RuleTable
 from carob.schema import DatasetPurpose, Finding, LintedFile, LintRule, Severity
 from carob.schema.problem import ProblemListener, ProgressListener
@@ -33,6 +32,8 @@ def lint(
     a folder that are skipped, `progress` the bytes that were checked. Without a config, the
     `carob.toml` of the working directory is used if there is one. With `fix`, personal data and
     secrets are masked first."""
+    from carob.datasets.lint import run  # late: the rules are large, and a server may lint nothing
+
     file = Path(config) if config else find_config(Path.cwd())
     loaded = load_config(file) if file else NO_CONFIG
     rules, formats = plugins.lint_rules(), golden_formats(file)
@@ -67,6 +68,8 @@ class LintErrors(NamedTuple):
 def lint_errors(path: Path, *, from_: str | None = None) -> LintErrors:
     """Check a golden file against the rules of the level `error`, with the `carob.toml` of the
     working directory if there is one."""
+    from carob.datasets.lint import run  # late, as above
+
     file = find_config(Path.cwd())
     rules = plugins.lint_rules()
     settings = _settings(path, load_config(file) if file else NO_CONFIG, rules, frozenset(), None)

@@ -19,7 +19,6 @@ from carob.api.runs import evaluate
 from carob.api.session_traces import read_summaries, session_spans, session_trace
 from carob.api.traces import add_cases, metric_needs
 from carob.config import Config
-from carob.datasets.lint.privacy import find_personal_data
 from carob.errors import RefusedError, UsageError
 from carob.metrics.needs import unmet_need
 from carob.runner.pairing import Pair, Pairing
@@ -189,6 +188,9 @@ def capture_session(
     """Turn a session, or one turn of it (from 1), into a golden case. With `dataset`, add the case
     as a draft to that golden file, which is created in `format` if missing, and never remove the
     session to make room."""
+    # Late: what it looks for is large, and a server may never capture a session.
+    from carob.datasets.lint.privacy import find_personal_data
+
     detail = open_session(store, session)
     if detail.trace is None:
         raise RefusedError(f"no agent was at work in session {session!r}")

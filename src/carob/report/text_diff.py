@@ -10,9 +10,8 @@ import msgspec
 
 from carob.schema import Json
 
-_WORD = re.compile(
-    r"\s*(?:[\u0e00-\u0eff\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]|\w+|[^\w\s])\s*|\s+"
-)
+# Compiled on first use: the sets take long to compile, and few commands show differences.
+_WORD = r"\s*(?:[\u0e00-\u0eff\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]|\w+|[^\w\s])\s*|\s+"
 _MAX_WORDS = 10_000
 """Longer texts are shown as replaced completely; two of this length take 0.1 s."""
 _MAX_DIFFERENCES = 200
@@ -36,7 +35,7 @@ class JsonDifference(NamedTuple):
 
 def compare_words(expected: str, actual: str) -> list[TextPiece]:
     """Split the texts into pieces so that as many words as possible are shared."""
-    before, after = _WORD.findall(expected), _WORD.findall(actual)
+    before, after = re.findall(_WORD, expected), re.findall(_WORD, actual)
     start = _common_start(before, after)
     end = _common_start(before[start:][::-1], after[start:][::-1])
     rows, columns = len(before) - end, len(after) - end

@@ -255,6 +255,7 @@ def _config(listener: Listener) -> uvicorn.Config:
     return uvicorn.Config(
         listener.app,
         http=_LimitedProtocol,
+        ws="none",
         lifespan="off",
         access_log=False,
         log_level="warning",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from functools import cache
+from pathlib import Path
 from typing import NamedTuple
 
 from carob.errors import InputError
@@ -33,9 +34,8 @@ def migrations(series: str = RUNS) -> tuple[Migration, ...]:
 
 
 def _read_migrations(series: str) -> Iterator[Migration]:
-    from importlib import resources  # late: slow, and only needed when a store is opened
-
-    folder = resources.files("carob.store") / series
+    # Not `importlib.resources`, which loads archives and takes longer than opening the store.
+    folder = Path(__file__).parent / series
     for file in sorted(folder.iterdir(), key=lambda file: file.name):
         if file.name.endswith(".sql"):
             number, _, name = file.name.removesuffix(".sql").partition("_")

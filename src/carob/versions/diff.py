@@ -22,7 +22,6 @@ from carob.schema.digest import case_digest
 from carob.schema.versions import Bump, Change, ChangeKind, ChangeLevel, Diff
 from carob.versions.align import align, has_derived_id
 from carob.versions.equivalence import json_equal, normalize_value
-from carob.versions.wording import is_correction
 
 _NEUTRAL_FIELDS = frozenset({"id", "tags", "metadata", "created_at", "updated_at", "recording"})
 """Fields of a case that are neither question nor expectation. Fields not listed are either, so that
@@ -200,6 +199,9 @@ def _value_change(path: str, old: Json, new: Json, level: ChangeLevel) -> Iterat
     kind: ChangeKind = "added" if old is None else "removed" if new is None else "changed"
     same = json_equal(_comparable(path, old), _comparable(path, new))
     if not same and path.startswith("turns[") and path.endswith(".response"):
+        # Late: its vocabulary is large, and few answers are changed.
+        from carob.versions.wording import is_correction
+
         same = isinstance(old, str) and isinstance(new, str) and is_correction(old, new)
     yield _FieldChange(path, kind, "patch" if same else level, old, new)
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from itertools import zip_longest
-
-from semver import Version
+from typing import TYPE_CHECKING
 
 from carob.errors import RefusedError, UsageError
 from carob.schema import Bump, Change, Dataset, Diff, ReleaseCounts
 from carob.versions.diff import is_lower
 from carob.versions.equivalence import escape_unprintable
+
+if TYPE_CHECKING:
+    from semver import Version
 
 _RANGE = re.compile(r"([\^~]?)(\d{1,9})(?:\.(\d{1,9})(?:\.(\d{1,9}))?)?")
 _SHOWN = 5
@@ -20,9 +22,17 @@ FIRST = "1.0.0"
 
 def parse_version(text: str) -> Version:
     """Parse a released version: three numbers without a suffix."""
+    from semver import Version  # late: it loads a command line of its own
+
     if re.fullmatch(r"v?\d{1,9}\.\d{1,9}\.\d{1,9}", text) and Version.is_valid(text.lstrip("v")):
         return Version.parse(text.lstrip("v"))
     raise UsageError(f"invalid version {text!r}, expected three numbers such as 1.2.0")
+
+
+def _version(*parts: int) -> Version:
+    from semver import Version  # late, as above
+
+    return Version(*parts)
 
 
 def bump_version(version: Version, bump: Bump) -> Version:
@@ -42,7 +52,7 @@ def newest_in_range(requested: str, versions: Iterable[str]) -> str | None:
 def _bounds(requested: str) -> tuple[Version, Version]:
     """The lowest version in a range, and the lowest above the range."""
     if requested in ("", "latest", "*"):
-        return Version(0), Version(10**9)
+        return _version(0), _version(10**9)
     match = _RANGE.fullmatch(requested.removeprefix("v"))
     if match is None:
         raise UsageError(
@@ -51,7 +61,7 @@ def _bounds(requested: str) -> tuple[Version, Version]:
         )
     sign, *texts = match.groups()
     parts = [int(text) for text in texts if text is not None]
-    low = Version(*parts)
+    low = _version(*parts)
     return low, _upper_bound(low, _count_fixed_parts(sign, parts))
 
 
@@ -69,7 +79,7 @@ def _count_fixed_parts(sign: str, parts: list[int]) -> int:
 def _upper_bound(low: Version, fixed: int) -> Version:
     parts = [low.major, low.minor, low.patch][:fixed]
     parts[-1] += 1
-    return Version(*(part for part, _ in zip_longest(parts, range(3), fillvalue=0)))
+    return _version(*(part for part, _ in zip_longest(parts, range(3), fillvalue=0)))
 
 
 def first_version(stated: str | None, *, version: str | None) -> str:
