@@ -244,6 +244,27 @@ def stream_anthropic_message(served: Served) -> Iterator[dict[str, Any]]:
     yield {"type": "message_stop"}
 
 
+def converse_output(served: Served) -> dict[str, Any]:
+    """Bedrock's Converse, which counts cached tokens beside the input tokens."""
+    content: list[dict[str, Any]] = [{"text": served.reply.text}] if served.reply.text else []
+    for call_id, call in zip(served.call_ids, served.reply.calls, strict=True):
+        use = {"toolUseId": call_id, "name": call.name, "input": call.args}
+        content.append({"toolUse": use})
+    usage = served.usage
+    return {
+        "output": {"message": {"role": "assistant", "content": content}},
+        "stopReason": "tool_use" if served.reply.calls else "end_turn",
+        "usage": {
+            "inputTokens": usage.input - usage.cached,
+            "outputTokens": usage.output,
+            "totalTokens": usage.input + usage.output,
+            "cacheReadInputTokens": usage.cached,
+            "cacheWriteInputTokens": 0,
+        },
+        "metrics": {"latencyMs": 1},
+    }
+
+
 def gemini_content(served: Served) -> dict[str, Any]:
     """Gemini generateContent, which counts thoughts beside the candidates' tokens."""
     parts: list[dict[str, Any]] = [{"text": served.reply.text}] if served.reply.text else []

@@ -13,13 +13,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, cast
+from urllib.parse import unquote
 
 from tests.captures import provider_replies as replies
 from tests.captures.otlp import decode_export
 from tests.captures.scenario import Call, Question, Reply, Scenario
 
 _INSTRUCTIONS = re.compile(r"You are (\w+)\.")
-_MODEL_PATHS = ("/chat/completions", "/responses", "/messages")
+_MODEL_PATHS = ("/chat/completions", "/responses", "/messages", "/converse")
 _SSE = "text/event-stream"
 _DONE = b"data: [DONE]\n\n"
 
@@ -89,6 +90,7 @@ def find_results(value: Any) -> Iterator[tuple[str, str]]:
     elif isinstance(value, dict):
         table = cast("dict[str, Any]", value)
         call_id = table.get("tool_call_id") or table.get("call_id") or table.get("tool_use_id")
+        call_id = call_id or table.get("toolUseId")
         result = table.get("content", table.get("output"))
         if isinstance(call_id, str) and result is not None:
             yield call_id, result if isinstance(result, str) else json.dumps(result)
@@ -202,6 +204,10 @@ class _Handler(BaseHTTPRequestHandler):
             self._send_json({})  # metrics, and telemetry of the framework itself
             return
         request = json.loads(body)
+        if path.endswith("/converse"):
+            request["model"] = unquote(path.split("/")[-2])
+            self._send_json(replies.converse_output(self._next(request, counts_reasoning=False)))
+            return
         if path.endswith("/chat/completions"):
             self._answer_chat(request)
         elif path.endswith("/responses"):

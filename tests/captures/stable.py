@@ -41,6 +41,8 @@ _MACHINE = re.compile(
     r"runtime|library_version|crewai_version|sdk_integration_version|git\.[\w.]*)$"
 )
 """Attributes that describe the machine."""
+_LARGEST_NUMBER = 1 << 53
+"""Larger numbers are ids."""
 _KEPT_RESOURCE = ("service.name",)
 
 
@@ -77,9 +79,16 @@ class Stabilizer:
             return 0
         if str(value) == self._port:
             return 8000
+        if isinstance(value, int) and key.endswith("_id") and value > _LARGEST_NUMBER:
+            return self._replace_number(value)
         text = repr(value)
         replaced = _UNIX_TIME.sub(self._replace_unix_time, text)
         return value if replaced == text else type(value)(float(replaced))
+
+    def _replace_number(self, value: int) -> int:
+        """An id that is a number stays as long as it is."""
+        number = int(self._ids.setdefault(str(value), str(len(self._ids) + 1)))
+        return (1 << ((value.bit_length() - 1) // 64 * 64 + 60)) + number
 
     def _stabilize_dict(self, value: dict[str, Any]) -> dict[str, Any]:
         key = value.get("key")

@@ -98,11 +98,17 @@ def describe_turn(turn: Turn, truth: TrueTurn, lacks: list[str]) -> dict[str, ob
 
 
 def describe_models(turn: Turn, truth: TrueTurn) -> list[str]:
-    """The models; recorders may add the provider or the date of a model's version."""
+    """The models; recorders may add the provider or the date of a model's version, and leave out
+    the vendor."""
     models = {call.model for call in turn.model_calls if call.model}
-    return sorted(
-        {next((true for true in truth.models if true in model), model) for model in models}
-    )
+    return sorted({find_model(model, truth) for model in models})
+
+
+def find_model(model: str, truth: TrueTurn) -> str:
+    for true in truth.models:
+        if true in model or true.endswith(f".{model}"):
+            return true
+    return model
 
 
 def strip(text: str | None) -> str | None:

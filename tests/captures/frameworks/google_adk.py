@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import os
+import tempfile
+from pathlib import Path
 from typing import Any
 
 from tests.captures.frameworks import support
@@ -104,4 +106,31 @@ async def main() -> None:
         provider.force_flush()
 
 
-asyncio.run(main())
+def serve() -> None:
+    """Ask through the server of `adk web`, and record what its debug page shows of the session."""
+    from fastapi.testclient import TestClient
+    from google.adk.cli.fast_api import get_fast_api_app
+
+    with tempfile.TemporaryDirectory() as folder:
+        package = Path(folder) / "captures"
+        package.mkdir()
+        (package / "__init__.py").write_text("from . import agent\n")
+        source = "from tests.captures.frameworks.google_adk import build_agent\n"
+        (package / "agent.py").write_text(f"{source}root_agent = build_agent()\n")
+        client = TestClient(get_fast_api_app(agents_dir=folder, web=True))
+        client.post("/apps/captures/users/user_1/sessions", json={"sessionId": "session_1"})
+
+        def ask(user: str) -> str | None:
+            message = {"role": "user", "parts": [{"text": user}]}
+            run = {"appName": "captures", "userId": "user_1", "sessionId": "session_1"}
+            events = client.post("/run", json={**run, "newMessage": message}).json()
+            return events[-1]["content"]["parts"][0].get("text")
+
+        support.ask_all(ask)
+        support.document(client.get("/dev/apps/captures/debug/trace/session/session_1").json())
+
+
+if __name__ == "__main__" and support.RECORDER == "web":
+    serve()
+elif __name__ == "__main__":
+    asyncio.run(main())

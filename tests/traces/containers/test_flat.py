@@ -158,3 +158,9 @@ def test_event_with_only_attributes_is_a_log_record():
     (record,) = read_items([item], source="f")
     assert isinstance(record, LogRecord)
     assert record.event.name == "gen_ai.client.inference.operation.details"
+
+
+def test_logs_of_a_span_in_the_debug_view_of_adk_are_its_events():
+    log: Json = {"event_name": "gen_ai.client.inference.operation.details", "attributes": {"n": 2}}
+    (event,) = read(ROWS["adk debug"] | {"logs": [log]}).events
+    assert (event.name, event.attributes) == (log["event_name"], {"n": 2})

@@ -28,6 +28,8 @@ class Mutation(NamedTuple):
 def mutations(spans: tuple[Span, ...]) -> Iterator[Mutation]:
     for index, span in enumerate(spans):
         for key in span.attributes:
+            if is_unnoticed(span, key):
+                continue
             rest = {name: value for name, value in span.attributes.items() if name != key}
             yield mutate(spans, index, f"{span.name}: {key}", attributes=rest)
         for number, event in enumerate(span.events):
@@ -42,6 +44,13 @@ def mutate(spans: tuple[Span, ...], index: int, what: str, **changes: object) ->
     changed = msgspec.structs.replace(spans[index], **changes)
     lost = role_of(changed) != role_of(spans[index])
     return Mutation(what, (*spans[:index], changed, *spans[index + 1 :]), lost)
+
+
+# Where cached tokens are counted beside the input, and left out if there are none, nothing shows
+# that their count is missing.
+def is_unnoticed(span: Span, key: str) -> bool:
+    is_bedrock = span.scope.endswith((".bedrock", ".bedrock-runtime"))
+    return is_bedrock and key == "gen_ai.usage.cache_read.input_tokens"
 
 
 def role_of(span: Span) -> tuple[object, object] | None:

@@ -11,7 +11,12 @@ from carob.traces.conventions.adk import Adk
 from carob.traces.conventions.claude_code import ClaudeCode
 from carob.traces.conventions.genai import GenAi
 from carob.traces.conventions.langfuse import Langfuse
-from carob.traces.messages.usage import gemini_usage_of, include_cached, usage_of
+from carob.traces.messages.usage import (
+    correct_counts,
+    gemini_usage_of,
+    include_cached,
+    usage_of,
+)
 
 ANTHROPIC: dict[str, Json] = {
     "input_tokens": 1000,
@@ -117,3 +122,16 @@ def test_tokens_cost_and_cache_of_an_anthropic_call():
     assert (tokens.value, cache.value) == (9000, 5000 / 7000)
     dollars = (1000 * 3 + 5000 * 0.3 + 1000 * 3.75 + 2000 * 15) / 1_000_000
     assert cost.value == pytest.approx(dollars)
+
+
+def test_recorders_of_bedrock_count_cached_tokens_beside_the_input():
+    counted = Usage(input_tokens=143, output_tokens=23, cached_tokens=64, total_tokens=166)
+    corrected = correct_counts(counted, "opentelemetry.instrumentation.bedrock", beside=False)
+    assert corrected == Usage(input_tokens=207, output_tokens=23, cached_tokens=64)
+    assert correct_counts(counted, "other", beside=False) == counted
+
+
+def test_output_without_thoughts_is_unknown_if_the_total_is_missing():
+    scope = "opentelemetry.instrumentation.google_generativeai"
+    counted = Usage(input_tokens=9, output_tokens=4)
+    assert correct_counts(counted, scope, beside=False) == Usage(input_tokens=9)

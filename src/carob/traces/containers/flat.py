@@ -138,7 +138,7 @@ def span_of(
         start=start,
         end=end,
         attributes=_attributes(item, fields),
-        events=events_of(first_value(fields, "events", "spanevents", "otelevents"))
+        events=events_of(first_value(fields, "events", "spanevents", "otelevents", "logs"))
         or _events_by_column(fields),
         status=status(first_value(fields, *_STATUSES)),
         status_message=_message(fields),

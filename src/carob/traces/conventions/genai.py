@@ -161,6 +161,8 @@ class GenAi(Convention):
     def role_without_operation(self, span: Span) -> SpanRole | None:
         """Return the role of a span without an operation, as early recorders wrote them."""
         attributes = span.attributes
+        if span.name.startswith("invoke_agent "):
+            return "agent"
         if "gen_ai.request.model" in attributes and (
             span.name == "call_llm" or not attributes.keys().isdisjoint(_MODEL_KEYS)
         ):

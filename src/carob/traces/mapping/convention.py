@@ -16,11 +16,7 @@ from carob.traces.mapping.graphs import graph_node
 from carob.traces.mapping.sources import MessageSource
 from carob.traces.mapping.tool_spans import ToolSpan, unwrap_output
 from carob.traces.messages.message import Message, asked_text, last_answer
-from carob.traces.messages.usage import (
-    drop_unclear_output,
-    include_cached,
-    include_thoughts,
-)
+from carob.traces.messages.usage import correct_counts, include_thoughts
 from carob.traces.messages.withheld import hide_markers, is_withheld, withhold
 from carob.traces.shape import decode_json, to_integer
 
@@ -88,8 +84,6 @@ _SOURCE_FIELDS = {
 """The sources of messages, and where conventions have them that do not list any."""
 _RESPONSE_IDS = ("gen_ai.response.id", "output.value")
 """Attributes that may hold the id of a model's response."""
-_WITHOUT_THOUGHTS = "opentelemetry.instrumentation.google_generativeai"
-"""The scope of a recorder that does not count Gemini's thoughts."""
 _EMPTY_OUTPUTS = ("{}", "[]", "null")
 
 
@@ -256,9 +250,7 @@ class Convention:
             first_integer(counts, reasoning) if reasoning else None,
             total_tokens=first_integer(counts, total) if total else None,
         )
-        usage = include_cached(usage, beside=self.cached_beside_input)
-        if span.scope == _WITHOUT_THOUGHTS:
-            usage = drop_unclear_output(usage)
+        usage = correct_counts(usage, span.scope, beside=self.cached_beside_input)
         if usage.total_tokens is not None and usage.reasoning_tokens is None:
             return include_thoughts(usage, self.provider_name(span) or self.model_name(span))
         return usage

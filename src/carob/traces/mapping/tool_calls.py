@@ -15,7 +15,7 @@ from carob.traces.messages.printed import is_printed_object
 from carob.traces.messages.withheld import hide_markers
 from carob.traces.shape import to_text
 
-_ERROR_FIELD = '"is_error"'
+_ERROR_FIELDS = ('"is_error"', '"status": "error"', '"status":"error"')
 
 
 def find_tool_calls(turn: TurnSpans) -> list[MatchedCall]:
@@ -263,11 +263,15 @@ def _read_returned_results(model: ModelSpans) -> Iterator[tuple[str, list[Result
             value = role_span.span.attributes.get(source.key)
             if source.key == received[0]:
                 continue
-            if has_results and not (value and _ERROR_FIELD in to_text(value)):
+            if has_results and not (value and _names_errors(to_text(value))):
                 continue
             if results := _results_since_user(hide_markers(source.read(role_span.span) or [])):
                 has_results = True
                 yield source.key, results
+
+
+def _names_errors(request: str) -> bool:
+    return any(field in request for field in _ERROR_FIELDS)
 
 
 def _results_since_user(messages: list[Message]) -> list[ResultBlock]:
@@ -325,7 +329,11 @@ class _OpenCalls:
             # Ids like `search_0` number the calls of one message, so they repeat in the next one.
             calls = (call for call in self.by_id.get(key, ()) if _is_open(call, model))
             for index, call in enumerate(calls):
-                call.result = same_id[min(index, len(same_id) - 1)]
+                call.result = result = same_id[min(index, len(same_id) - 1)]
+                # botocore's recorder writes a result twice, and once without its status
+                result.error = result.error or any(
+                    twin.error and twin.value == result.value for twin in same_id
+                )
         self._assign_in_order(unnamed, model)
 
     def mark_errors(self, results: list[ResultBlock]) -> None:

@@ -51,6 +51,16 @@ _NAMES = (
     _OUTPUT_DETAILS,
 )
 _BESIDE = {"cachereadinputtokens", "cachecreationinputtokens", "cachewriteinputtokens"}
+_WITHOUT_THOUGHTS = "opentelemetry.instrumentation.google_generativeai"
+"""The scope of a recorder that does not count Gemini's thoughts."""
+_BEDROCK = frozenset(
+    (
+        "opentelemetry.instrumentation.bedrock",
+        "opentelemetry.instrumentation.botocore.bedrock-runtime",
+    )
+)
+"""The scopes of recorders that pass on Bedrock's counts: cached tokens are not a part of the input,
+nor of a total that is computed from it."""
 _NO_USAGE = Usage()
 
 
@@ -93,6 +103,24 @@ def include_cached(usage: Usage, *, beside: bool = False) -> Usage:
     elif total == rest:
         beside = False
     return msgspec.structs.replace(usage, input_tokens=tokens + cached) if beside else usage
+
+
+def correct_counts(usage: Usage, scope: str, *, beside: bool) -> Usage:
+    """Return the counts of a span as everybody counts, whatever its recorder leaves out."""
+    if scope in _BEDROCK:
+        return _add_cached(usage)
+    if scope == _WITHOUT_THOUGHTS:
+        usage = _drop_unclear_output(usage)
+    return include_cached(usage, beside=beside)
+
+
+def _add_cached(usage: Usage) -> Usage:
+    """Return the usage with cached tokens as input tokens that are known not to include them."""
+    cached = (usage.cached_tokens or 0) + (usage.cache_write_tokens or 0)
+    if not cached or usage.input_tokens is None:
+        return usage
+    tokens = usage.input_tokens + cached
+    return msgspec.structs.replace(usage, input_tokens=tokens, total_tokens=None)
 
 
 class _CountKeys(NamedTuple):
@@ -159,7 +187,7 @@ def include_thoughts(usage: Usage, provider: str | None) -> Usage:
     return msgspec.structs.replace(usage, output_tokens=total - inputs)
 
 
-def drop_unclear_output(usage: Usage) -> Usage:
+def _drop_unclear_output(usage: Usage) -> Usage:
     """Return the counts of a recorder that leaves Gemini's thoughts out of the output, without that
     output if only the missing input or total would show how many there were."""
     if usage.total_tokens is not None and usage.input_tokens is not None:
