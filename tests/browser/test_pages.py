@@ -239,17 +239,36 @@ _BOXES = """() => Object.fromEntries([...document.querySelectorAll(
   return [`${index} ${element.tagName.toLowerCase()}`, [box.left, box.width].map(Math.round)];
 }))"""
 _LAYOUTS = {
-    # Left edge and width in a window of 1280 pixels: columns, not fonts.
-    "run": {"1 main": [0, 1280], "3 section": [28, 590], "5 section": [662, 590]},
-    "case": {"3 h2": [28, 598], "4 h2": [654, 598]},
-    "case-editor": {"3 form": [28, 596], "4 form": [656, 596]},
+    # Left edge and width of columns, by width of the window: two columns that stack on a small
+    # screen, and one column in the middle of a large one. Fonts may differ.
+    320: {
+        "run": {"3 section": [14, 292], "5 section": [14, 292]},
+        "case": {"3 h2": [14, 292], "4 h2": [14, 292]},
+        "leaderboard": {"4 div": [14, 292]},
+    },
+    1280: {
+        "run": {"1 main": [0, 1280], "3 section": [28, 590], "5 section": [662, 590]},
+        "case": {"3 h2": [28, 598], "4 h2": [654, 598]},
+        "case-editor": {"3 form": [28, 596], "4 form": [656, 596]},
+        "compare": {"3 div": [28, 1224]},
+        "live": {"3 form": [28, 1224], "4 div": [28, 1224]},
+    },
+    2560: {"run": {"2 h1": [460, 1085], "3 section": [460, 798], "8 div": [460, 1640]}},
 }
 
 
-@pytest.mark.parametrize("name", _LAYOUTS)
-def test_columns_are_where_they_were(name: str, site: Site, visit: NewVisit):
-    boxes = visit(site).go(all_pages(site)[name]).evaluate(_BOXES)
-    for place, expected in _LAYOUTS[name].items():
-        assert place in boxes, boxes
-        differences = [abs(a - b) for a, b in zip(boxes[place], expected, strict=True)]
-        assert max(differences) <= 12, (place, boxes)
+@pytest.mark.parametrize("width", _LAYOUTS)
+def test_columns_are_where_they_were(width: int, site: Site, visit: NewVisit):
+    visitor = visit(site, viewport={"width": width, "height": 800})
+    for name, layout in _LAYOUTS[width].items():
+        boxes = visitor.go(all_pages(site)[name]).evaluate(_BOXES)
+        for place, expected in layout.items():
+            assert place in boxes, (name, boxes)
+            differences = [abs(a - b) for a, b in zip(boxes[place], expected, strict=True)]
+            assert max(differences) <= 12, (name, place, boxes)
+
+
+def test_table_of_sessions_fits_without_scrolling(site: Site, visit: NewVisit):
+    page = visit(site).go("/live")
+    hidden = "(region) => region.scrollWidth - region.clientWidth"
+    assert page.get_by_role("region", name="Sessions").evaluate(hidden) <= 0

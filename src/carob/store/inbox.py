@@ -272,6 +272,9 @@ def _conditions(wanted: SessionFilter) -> tuple[str, list[SqlValue]]:
     if wanted.complete is not None:
         sql += f" AND {'' if wanted.complete else 'NOT '}{_COMPLETE}"
         values += [wanted.idle_before, wanted.ended_before]
+    if wanted.complete is False:
+        sql += " AND updated >= ?"  # implied, but lets the index find the few open ones
+        values.append(min(wanted.idle_before, wanted.ended_before))
     if wanted.text is not None:
         sql += r" AND LOWER(id || ' ' || COALESCE(agent, '') || ' ' || COALESCE(message, ''))"
         sql += " LIKE LOWER(?) ESCAPE '!'"

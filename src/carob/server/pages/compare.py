@@ -15,8 +15,10 @@ from carob.server.binding import Query
 from carob.server.pages.page import Page, Pages
 from carob.server.pages.parts import (
     address,
+    commands,
     delta,
     diff_words,
+    empty,
     filter_form,
     minute,
     moment,
@@ -31,6 +33,7 @@ from carob.server.pages.run_cases import difference
 from carob.server.workspace import Workspace
 
 pages = Pages()
+_RUN = "carob run traces.jsonl --golden golden.json"
 _WORDS = {
     "regressed": ("▼", "Regressed."),
     "improved": ("▲", "Improved."),
@@ -83,8 +86,11 @@ def show_comparison(workspace: Workspace, query: ComparePageQuery) -> Page:
 
 def _choose(workspace: Workspace, query: ComparePageQuery) -> Markup:
     if not history.store_exists(store=workspace.store):
-        return tag("p", "There are no runs yet.")
+        return empty("There are no runs yet.", commands(_RUN))
     entries = history.list_runs(limit=100, store=workspace.store).runs
+    if len({entry.id for entry in entries}) < 2:
+        text = "There is only one run yet." if entries else "There are no runs yet."
+        return empty(text, commands(_RUN))
     run = query.run or (entries[0].id if entries else "")
     own = next((entry for entry in entries if entry.id == run), None)
     passed = (
@@ -157,7 +163,7 @@ def _metrics(comparison: Comparison) -> Markup:
     metrics = [*((comparison.overall,) if comparison.overall else ()), *comparison.metrics]
     head: list[Child] = ["metric", "#base", "#run", "#change", "interval", "#p", "what it means"]
     rows = [_metric_row(metric) for metric in metrics]
-    return tag("section", tag("h2", "Metrics"), rows_table("Metrics", head, rows))
+    return tag("section", tag("h2", "Metrics"), rows_table("Metrics", head, rows, "metrics"))
 
 
 def _metric_row(metric: MetricComparison) -> Markup:

@@ -43,7 +43,8 @@ def show_home(workspace: Workspace) -> Page:
         return Page(title="Home", section="Home", content=content)
     newest = [entries[0] for entries in by_dataset.values()]
     failing = sum(run.verdict == "failed" for run in newest)
-    title = f"{failing} of {count(len(newest), 'dataset')} fail" if failing else "Nothing fails"
+    word = "fails" if failing == 1 else "fail"
+    title = f"{failing} of {count(len(newest), 'dataset')} {word}" if failing else "Nothing fails"
     head: list[Child] = [
         "verdict",
         "dataset",

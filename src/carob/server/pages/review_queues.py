@@ -45,7 +45,7 @@ def show_queues(workspace: Workspace, query: ReviewQuery) -> Page:
             tag("td", f"{queue.labelled:,} of {queue.items:,}", class_="n"),
             tag("td", score(queue.kappa.value) if queue.kappa else "–", class_="n"),
             tag("td", kappa_bar(queue), class_="interval-cell"),
-            tag("td", gate_text(queue)),
+            tag("td", gate_text(queue), class_="wrap"),
         )
         for queue in queues
     ]

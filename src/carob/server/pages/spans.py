@@ -58,14 +58,14 @@ def waterfall(
     marks: dict[str, tuple[str, ...]] | None = None,
     note: Child = None,
 ) -> Markup:
-    """Return spans as rows with bars on a common time axis, folded under their turns."""
-    axis = TimeAxis.of(spans)
+    """Return spans as rows with bars, folded under their turns. Each turn has its own time axis:
+    people take much longer between turns than agents within one."""
     groups = group_spans(spans, turns, marks)
     fold = len(spans) > _FOLD
     known = [group for group in groups if group.turn is not None]
     content: list[Child] = []
     for group in groups:
-        table = _table(group, axis, fold)
+        table = _table(group, TimeAxis.of([row.span for row in group.rows]), fold)
         alone = len(groups) == 1 or (group.turn is None and not fold)
         content.append(table if alone else _folded(group, table, is_only=len(known) == 1))
     title = tag("h2", count(len(spans), "span"))
