@@ -1,4 +1,4 @@
-"""Folders of traces, such as those in which coding agents keep their sessions."""
+"""Folders of traces, as coding agents keep them, and what is said about files without traces."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from carob.api.traces import list_traces
-from carob.errors import UnknownFormatError
+from carob.errors import CarobError, UnknownFormatError
 
 
 def write_session(path: Path, session: str) -> None:
@@ -50,3 +50,21 @@ def test_named_file_without_traces_is_an_error_beside_others(tmp_path: Path):
     (tmp_path / "index.json").write_text('[{"title": "Untitled"}]', "utf-8")
     with pytest.raises(UnknownFormatError):
         list_traces([tmp_path / "a.jsonl", tmp_path / "index.json"])
+
+
+def test_spans_in_an_unknown_shape_are_not_called_golden_data(tmp_path: Path):
+    path = tmp_path / "export.json"
+    spans = [{"type": "tool_call", "name": "lookup"}]
+    path.write_text(json.dumps([{"trace_id": "t", "query": "Where?", "spans": spans}]), "utf-8")
+    with pytest.raises(UnknownFormatError, match="'trace_id', 'query', 'spans'"):
+        list_traces(path)
+
+
+def test_hint_for_a_session_file_names_no_setting_of_opentelemetry(tmp_path: Path):
+    path = tmp_path / "session.json"
+    event = {"id": "e", "invocation_id": "i", "author": "shop", "actions": {"state_delta": {}}}
+    session = {"id": "s", "app_name": "a", "user_id": "u", "state": {}, "events": [event]}
+    path.write_text(json.dumps(session), "utf-8")
+    with pytest.raises(CarobError) as caught:
+        list_traces(path)
+    assert "OTEL" not in (caught.value.hint or "")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
 from carob.schema import Trace
-from carob.traces.conventions.hints import how_to_record
+from carob.traces.conventions.hints import how_to_record, span_convention
 
 N = TypeVar("N", bound=str)
 
@@ -36,7 +36,7 @@ def check_sufficiency(
         unmet = next((need for need in metric_needs if reasons[need]), None)
         reason = reasons[unmet] if unmet else None
         supports[metric] = reason
-        hint = how_to_record(trace.convention or "", unmet) if unmet else None
+        hint = how_to_record(span_convention(trace), unmet) if unmet else None
         if reason and hint:
             hints[reason] = f"{trace.convention}: {hint}"
     return Sufficiency(supports, hints)

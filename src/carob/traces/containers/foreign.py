@@ -19,6 +19,11 @@ _KEYS: dict[str, tuple[str, ...]] = {
     "atif": ("schema_version", "agent", "steps"),
     "inspect": ("version", "status", "eval", "samples"),
     "gemini-cli": ("sessionId", "projectHash", "messages"),
+    "copilot": ("type", "data", "id", "timestamp", "parentId"),
+    "continue": ("sessionId", "history", "workspaceDirectory"),
+    "cline": ("sessionId", "agent", "messages", "version"),
+    "assistants": ("object", "thread_id", "created_at"),
+    "gemini-interactions": ("status", "model", "steps", "usage"),
     "adk-session": ("id", "app_name", "user_id", "events"),
     "chat": ("role", "content"),
 }

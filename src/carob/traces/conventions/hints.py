@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from carob.schema import Trace
+
 
 class _Hint(NamedTuple):
     content: str
@@ -148,6 +150,13 @@ _KINDS = {
     "model_calls": "usage",
     "models": "usage",
 }
+
+
+def span_convention(trace: Trace) -> str:
+    """Return the convention of a trace's spans; empty for one that was not made from spans, such as
+    an ADK session, because settings of OpenTelemetry do not change what such a file has."""
+    convention = trace.convention or ""
+    return convention if (trace.mapper or convention).partition("@")[0] == convention else ""
 
 
 def how_to_record(convention: str, field: str) -> str | None:

@@ -17,6 +17,7 @@ from carob.schema import Problem, Span, Trace, Turn, Usage
 from carob.schema.problem import ProblemListener, ignore
 from carob.traces.containers.container import LogRecord, Record
 from carob.traces.containers.otlp import Records
+from carob.traces.conventions.hints import span_convention
 from carob.traces.mapping.traces import to_traces
 from carob.traces.reading.assemble import order_if_complete, spans_of
 from carob.traces.reading.spill import Spill, TraceSlot
@@ -343,7 +344,7 @@ def _has_root_and_parents(records: Sequence[Span | LogRecord]) -> bool:
 
 
 def _blank_convention(trace: Trace) -> str | None:
-    return None if any(map(_records_something, trace.turns)) else trace.convention or ""
+    return None if any(map(_records_something, trace.turns)) else span_convention(trace)
 
 
 def _records_something(turn: Turn) -> bool:
