@@ -9,6 +9,7 @@ import pytest
 
 from carob.api.traces import list_traces
 from carob.errors import CarobError, UnknownFormatError
+from carob.schema import Json
 
 
 def write_session(path: Path, session: str) -> None:
@@ -62,8 +63,13 @@ def test_spans_in_an_unknown_shape_are_not_called_golden_data(tmp_path: Path):
 
 def test_hint_for_a_session_file_names_no_setting_of_opentelemetry(tmp_path: Path):
     path = tmp_path / "session.json"
-    event = {"id": "e", "invocation_id": "i", "author": "shop", "actions": {"state_delta": {}}}
-    session = {"id": "s", "app_name": "a", "user_id": "u", "state": {}, "events": [event]}
+    event: dict[str, Json] = {
+        "id": "e",
+        "invocation_id": "i",
+        "author": "shop",
+        "actions": {"state_delta": {}},
+    }
+    session: dict[str, Json] = {"id": "s", "app_name": "a", "state": {}, "events": [event]}
     path.write_text(json.dumps(session), "utf-8")
     with pytest.raises(CarobError) as caught:
         list_traces(path)
