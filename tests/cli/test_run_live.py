@@ -202,3 +202,40 @@ def test_traces_of_a_run_are_scored_again_without_asking():
     assert [metric["name"] for metric in again["metrics"]] == ["exact_match", "latency"]
     assert [case["trace"] for case in again["cases"]] == [case["trace"] for case in first["cases"]]
     assert len(calls()) == 2
+
+
+LINES = """
+import json, pathlib, signal, sys, time
+signal.signal(signal.SIGINT, lambda *_: pathlib.Path("interrupted").touch())
+for line in sys.stdin:
+    ask = json.loads(line)
+    with open("calls.txt", "a") as file:
+        file.write(ask["message"] + "\\n")
+    time.sleep(0.2 if pathlib.Path("slow").exists() else 0)
+    print(json.dumps({"id": ask["id"], "response": "The hose costs 19 euros."}), flush=True)
+"""
+
+
+def test_ctrl_c_in_a_terminal_is_no_error_of_a_command():
+    """A terminal sends SIGINT to the whole group: the agent must not be part of it."""
+    Path("lines.py").write_text(LINES)
+    Path("slow").touch()
+    target = ["--target", f"command:{sys.executable} lines.py"]
+    words = [*COMMAND, "run", "--golden", "golden.json", "-m", "exact_match", *target]
+    process = subprocess.Popen(
+        [*words, "--concurrency", "4"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    wait_for_calls(3)
+    os.killpg(process.pid, signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert "attempts are saved" in err or "stopped before" in err, err
+    assert not Path("interrupted").exists()
+    Path("slow").unlink()
+    ended = subprocess.run(
+        [*words, "--resume", "--format", "json"], capture_output=True, text=True, check=False
+    )
+    assert json.loads(ended.stdout)["summary"]["cases"]["passed"] == QUESTIONS, ended.stdout[:2000]

@@ -96,3 +96,21 @@ def test_missing_program_is_refused():
     dataset = Dataset(name="shop", cases=[case("a", ("hi", None))])
     with pytest.raises(UsageError, match="no such program"):
         carob.run(golden=dataset, target="command:./nothing --flag", metrics="exact_match")
+
+
+def test_log_without_line_ends_does_not_block_the_command(tmp_path: Path):
+    file = tmp_path / "loud.py"
+    file.write_text(
+        "import json, sys\n"
+        "for line in sys.stdin:\n"
+        "    sys.stderr.write('x' * 5_000_000)\n"
+        "    sys.stderr.flush()\n"
+        "    print(json.dumps({'id': json.loads(line)['id'], 'response': 'ok'}), flush=True)\n"
+    )
+    scored = carob.run(
+        golden=Dataset(name="d", cases=[case("a", ("hi", "ok"), ("ho", "ok"))]),
+        target=f"command:{sys.executable} {file}",
+        metrics="exact_match",
+        turn_timeout=20,
+    )
+    assert scored.verdict == "passed"

@@ -337,7 +337,7 @@ class _LiveProgress:
         self.recorder: LiveRecorder | None = None
 
     async def finished(self, planned: PlannedAttempt, trace: Trace) -> None:
-        await self._journal.save(planned.number, trace)
+        trace = await self._journal.save(planned.number, trace)
         done = self._journal.count
         failure = trace.failure
         self._listener(

@@ -15,7 +15,7 @@ from carob.api.unfinished import StoredBatches
 from carob.errors import CarobError
 from carob.files.spool import Spool
 from carob.runner.job import Batch
-from carob.schema import Problem, Trace
+from carob.schema import Failed, Problem, Trace, Turn
 from carob.schema.codec import JsonCodec
 from carob.schema.problem import ProblemListener
 
@@ -59,19 +59,38 @@ class AttemptJournal:
         """How many attempts are finished."""
         return len(self._numbers)
 
-    async def save(self, number: int, trace: Trace) -> None:
-        """Save an attempt. When this returns, the end of the process does not lose it."""
-        body = self._codec.encode(trace)
+    async def save(self, number: int, trace: Trace) -> Trace:
+        """Save an attempt, and return it as it is saved. When this returns, the end of the process
+        does not lose it."""
+        trace, body = self._encode(trace)
         self._keep(number, body)
         self._pending[number] = body
         if time.monotonic() < self._write_after:
-            return
+            return trace
         self._lock = self._lock or asyncio.Lock()
         async with self._lock:
             # Whoever gets the lock writes for all who wait: a transaction waits for the disk.
             if number in self._pending:
                 batch, self._pending = self._pending, {}
                 await asyncio.to_thread(self._write, batch)
+        return trace
+
+    def _encode(self, trace: Trace) -> tuple[Trace, bytes]:
+        """Encode an attempt. What cannot be written, such as an object of the agent's own or half
+        of a character, breaks off this conversation and no other one."""
+        try:
+            return trace, self._codec.encode(trace)
+        except Exception as error:  # noqa: BLE001 - values of the agent fail in many ways
+            message = f"the answer cannot be recorded: {type(error).__name__}: {error}"
+            users = (turn.user for turn in trace.turns)
+            broken = Trace(
+                id=trace.id,
+                case=trace.case,
+                turns=tuple(Turn(user=user) for user in users if user and _is_text(user)),
+                mapper=trace.mapper,
+                failure=Failed(kind="agent", message=message),
+            )
+            return broken, self._codec.encode(broken)
 
     def flush(self) -> bool:
         """Write what is pending, and return whether everything is saved."""
@@ -129,6 +148,10 @@ class RecordedTraces:
         starts = range(0, len(self._places), _TRACES_PER_BATCH)
         parts = [self._places[start : start + _TRACES_PER_BATCH] for start in starts]
         return [partial(_read, self._traces, part) for part in parts]
+
+
+def _is_text(text: str) -> bool:
+    return not any("\ud800" <= sign <= "\udfff" for sign in text)
 
 
 def _read(traces: Sequence[Trace], places: Sequence[int]) -> Iterator[Trace]:

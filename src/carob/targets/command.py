@@ -8,9 +8,11 @@ command writes to stderr is its log.
 from __future__ import annotations
 
 import asyncio
+import os
 import shlex
 import shutil
-from collections import deque
+import signal
+import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
@@ -34,7 +36,7 @@ _CAN: frozenset[Capability] = frozenset(
     ("state_in", "state_out", "calls", "results", "usage", "agents", "context")
 )
 _MAX_LINE = 64 * 2**20
-_LOG_LINES = 5
+_LOG_LINES, _LOG_BYTES = 5, 4000
 _ENDING = 5.0
 """Seconds that a command may take to end after its input was closed."""
 
@@ -82,7 +84,8 @@ class _AgentProcess:
         self._words = words
         self._process: asyncio.subprocess.Process | None = None
         self._waiting: dict[str, asyncio.Future[dict[str, Any]]] = {}
-        self._log: deque[str] = deque(maxlen=_LOG_LINES)
+        self._log = b""
+        """The end of its stderr."""
         self._tasks: list[asyncio.Task[None]] = []
         self.ended = False
 
@@ -90,7 +93,14 @@ class _AgentProcess:
         pipe = asyncio.subprocess.PIPE
         try:
             self._process = await asyncio.create_subprocess_exec(
-                *self._words, stdin=pipe, stdout=pipe, stderr=pipe, limit=_MAX_LINE
+                *self._words,
+                stdin=pipe,
+                stdout=pipe,
+                stderr=pipe,
+                limit=_MAX_LINE,
+                # Not in the group of the terminal: Ctrl-C would end the agent, and what it was
+                # asked would count as its error.
+                start_new_session=True,
             )
         except OSError as error:
             message = f"cannot be started: {error.strerror or error}"
@@ -126,8 +136,7 @@ class _AgentProcess:
             async with asyncio.timeout(_ENDING):
                 await process.wait()
         except TimeoutError:
-            with suppress(ProcessLookupError):
-                process.kill()
+            _kill_group(process)
             await process.wait()
         for task in self._tasks:
             task.cancel()
@@ -151,8 +160,7 @@ class _AgentProcess:
             if not future.done():
                 future.set_exception(error or TargetError("agent", self._obituary()))
         if error is not None:
-            with suppress(ProcessLookupError):
-                process.kill()
+            _kill_group(process)
 
     def _deliver(self, line: bytes) -> None:
         try:
@@ -167,14 +175,25 @@ class _AgentProcess:
             future.set_result(answer)
 
     async def _read_log(self, process: asyncio.subprocess.Process) -> None:
-        with suppress(ValueError):
-            while process.stderr and (line := await process.stderr.readline()):
-                self._log.append(line.decode("utf-8", "replace").rstrip()[:300])
+        # By size, not by line: a log without line ends would block the command.
+        while process.stderr and (data := await process.stderr.read(1 << 16)):
+            self._log = (self._log + data)[-_LOG_BYTES:]
 
     def _obituary(self) -> str:
         code = self._process.returncode if self._process else None
         state = "closed its output" if code is None else f"ended with exit code {code}"
-        return f"the command {state}{': ' if self._log else ''}{' | '.join(self._log)}"
+        lines = self._log.decode("utf-8", "replace").split("\n")
+        log = " | ".join(line.strip()[:300] for line in lines[-_LOG_LINES - 1 :] if line.strip())
+        return f"the command {state}{': ' if log else ''}{log}"
+
+
+def _kill_group(process: asyncio.subprocess.Process) -> None:
+    """Kill a process and what it started."""
+    with suppress(ProcessLookupError, PermissionError):
+        if sys.platform == "win32":
+            process.kill()
+        else:
+            os.killpg(process.pid, signal.SIGKILL)
 
 
 class _CommandConversation:

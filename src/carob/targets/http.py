@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 _MAX_BODY = 64 * 2**20
 _MAX_QUOTED = 300
+_MIN_SECRET = 6
+"""Characters of a header value that is looked for in answers. A shorter one is no key, and would
+remove parts of words."""
 
 
 def check_address(url: str, where: str) -> str:
@@ -60,6 +63,8 @@ class HttpClient:
             hint = "name its environment variable with --target-key-env"
             raise UsageError("missing API key", where=settings.name, hint=hint)
         self._headers = headers
+        values = (value.removeprefix("Bearer ") for value in headers.values())
+        self._secrets = [value.encode() for value in values if len(value) >= _MIN_SECRET]
         self._redactor = Redactor(*headers.values())
         self._session: aiohttp.ClientSession | None = None
 
@@ -82,7 +87,7 @@ class HttpClient:
         is not among those to `accept`."""
         async with self._open(method, url, body, headers) as response:
             first = time.time_ns()
-            data = await self._read(response)
+            data = self._scrub(await self._read(response))
             self._check(response, data, accept)
             return Received(self._decode(data, response), response.status, first)
 
@@ -93,22 +98,31 @@ class HttpClient:
         """Send a request and yield the server-sent events of its answer as they arrive."""
         wanted = {"Accept": "text/event-stream", **(headers or {})}
         async with self._open("POST", url, body, wanted) as response:
-            if response.status >= 400:
+            if response.status >= 300:
                 self._check(response, await self._read(response), ())
+            if response.content_type != "text/event-stream":
+                # Such as the login page of a proxy, or an error as JSON: an answer without a word
+                # would be scored as if the agent had said nothing.
+                detail = self._describe(self._scrub(await self._read(response)))
+                message = f"expected server-sent events, got {response.content_type}: {detail}"
+                raise TargetError("protocol", message)
             yield self._events(response)
 
     async def _events(self, response: aiohttp.ClientResponse) -> AsyncIterator[SseEvent]:
         import aiohttp  # late, as everywhere here: an optional package
 
-        parser = _SseParser()
+        parser, size = _SseParser(), 0
         try:
             async for chunk in response.content.iter_any():
+                size += len(chunk)
+                if size > _MAX_BODY:  # it may go on for ever
+                    raise TargetError("protocol", f"the answer is larger than {_MAX_BODY >> 20} MB")
                 for event in parser.feed(chunk):
-                    yield event
+                    yield self._scrub_event(event)
         except (aiohttp.ClientError, OSError) as error:
             raise self._broken_off(error) from None
         for event in parser.feed(b"\n\n"):
-            yield event
+            yield self._scrub_event(event)
 
     @asynccontextmanager
     async def _open(
@@ -152,6 +166,17 @@ class HttpClient:
             if len(content) > _MAX_BODY:
                 raise TargetError("protocol", f"the answer is larger than {_MAX_BODY >> 20} MB")
         return bytes(content)
+
+    def _scrub(self, data: bytes) -> bytes:
+        """Remove the keys that were sent: an agent may repeat them in its answer."""
+        for secret in self._secrets:
+            data = data.replace(secret, b"***") if secret in data else data
+        return data
+
+    def _scrub_event(self, event: SseEvent) -> SseEvent:
+        if not any(secret.decode() in event.data for secret in self._secrets):
+            return event
+        return event._replace(data=self._scrub(event.data.encode()).decode())
 
     def _check(
         self, response: aiohttp.ClientResponse, data: bytes, accept: tuple[int, ...]
@@ -239,14 +264,19 @@ class _SseParser:
     """Splits a stream into events, whatever the chunks are."""
 
     def __init__(self) -> None:
-        self._buffer = b""
+        self._parts: list[bytes] = []
+        """The line that is not complete yet."""
         self._event, self._data = "", list[str]()
 
     def feed(self, chunk: bytes) -> list[SseEvent]:
-        self._buffer += chunk
-        *lines, self._buffer = self._buffer.replace(b"\r\n", b"\n").split(b"\n")
+        self._parts.append(chunk)
+        if b"\n" not in chunk:  # joined once: a line may come in very many chunks
+            return []
+        *lines, rest = b"".join(self._parts).split(b"\n")
+        self._parts = [rest]
         events: list[SseEvent] = []
-        for line in lines:
+        for ended in lines:
+            line = ended.removesuffix(b"\r")
             if not line:
                 if self._data:
                     events.append(SseEvent(self._event or "message", "\n".join(self._data)))

@@ -164,6 +164,9 @@ class LiveRecorder:
         except ImportError:
             self.unpriced = "the package 'genai-prices' is not installed"
             return
+        except Exception as error:  # noqa: BLE001 - an agent may state any model and any tokens
+            self.unpriced = f"{type(error).__name__}: {error}"
+            return
         if isinstance(price, Score):
             self.cost += price.value
         else:

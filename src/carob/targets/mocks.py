@@ -203,10 +203,17 @@ def find_missed(turns: Iterable[Turn]) -> str | None:
     for turn in turns:
         for result in turn.tool_results:
             miss = f"{_MISS} {result.name}("
-            text = result.error or msgspec.json.encode(result.result).decode()
+            text = result.error or _as_text(result.result)
             if result.name and miss in text and result.origin is None:
                 return f"{_MISS} {result.name}, says its MCP server"
     return None
+
+
+def _as_text(value: Json) -> str:
+    try:
+        return _encode(value).decode()
+    except Exception:  # noqa: BLE001 - an agent may return any object
+        return ""
 
 
 def _run_real(tool: str, args: dict[str, Json], real: Callable[..., Any] | None) -> Any:

@@ -241,4 +241,6 @@ class _TemplateConversation:
                 if isinstance(piece, str):
                     pieces.append(piece)
                 fields |= self._fields(request, value)
+        if not pieces:
+            raise TargetError("protocol", f"no event has a text at {request.delta}")
         return {**fields, "response": "".join(pieces)}
