@@ -7,6 +7,7 @@ import gzip
 import io
 import json
 import os
+import resource
 import shutil
 import socket
 import threading
@@ -161,6 +162,8 @@ def test_run_takes_no_address_key_file_or_code(api: Client, field: dict[str, Any
 def test_filter_is_no_code(api: Client, where: str):
     answer = api.get(f"/api/datasets/bike_shop_support/cases?where={quote(where, safe='')}")
     assert answer.status in (400, 422), answer.body
+    started = post(api, "/api/runs", {"dataset": "bike_shop_support", "where": where})
+    assert started.status in (400, 422), started.body
 
 
 def _send(api: Client, path: str, name: str, data: bytes) -> Answer:
@@ -310,3 +313,59 @@ def test_errors_do_not_show_where_files_are(api: Client, served: Process):
     for answer in answers:
         assert folder not in answer.body.decode()
         assert "/tmp/" not in answer.body.decode()  # noqa: S108 - of uploads
+
+
+def _send_head(api: Client, *lines: str) -> bytes:
+    """Send a request as it is, and return the first line of the answer."""
+    host, _, port = api.host.rpartition(":")
+    with socket.create_connection((host, int(port)), 10) as connection:
+        connection.sendall("\r\n".join((*lines, "Connection: close", "", "")).encode())
+        with connection.makefile("rb") as answer:
+            return answer.readline()
+
+
+def test_two_hosts_are_refused(api: Client):
+    """A proxy may have looked at the other one."""
+    own, other = f"Host: {api.host}", "Host: evil.example"
+    assert b" 200 " in _send_head(api, "GET /api/health HTTP/1.1", own)
+    for hosts in ((own, other), (other, own)):
+        assert b" 400 " in _send_head(api, "GET /api/health HTTP/1.1", *hosts)
+
+
+def test_lengths_that_contradict_each_other_are_refused(api: Client):
+    """Whoever reads two requests where a proxy read one takes orders from its clients."""
+    head = ("POST /api/gate HTTP/1.1", f"Host: {api.host}", "Content-Length: 4")
+    for line in ("Content-Length: 5", "Transfer-Encoding: chunked"):
+        assert b" 400 " in _send_head(api, *head, line)
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("POST", "/api/runs"),
+        ("POST", "/api/runs/latest/rescore"),
+        ("POST", "/api/datasets/shop/release"),
+        ("PUT", "/api/datasets/shop/cases/a"),
+        ("DELETE", "/api/datasets/shop/cases/a"),
+    ],
+)
+def test_unknown_parameter_is_an_error_where_headers_matter_too(
+    api: Client, method: str, path: str
+):
+    body = {"dataset": "shop"} if "runs" in path else {"id": "a"} if method == "PUT" else {}
+    answer = api.ask(method, f"{path}?dry=1", json.dumps(body).encode(), JSON)
+    assert (answer.status, answer.json()["detail"]) == (400, "unknown parameter 'dry'")
+
+
+def test_upload_that_does_not_fit_is_told_so(tmp_path: Path):
+    started = start_server(tmp_path)
+    try:
+        hard = resource.RLIM_INFINITY
+        resource.prlimit(started.process.pid, resource.RLIMIT_FSIZE, (1 << 20, hard))
+        answer = started.client.ask("POST", "/api/validate", b"x" * (2 << 20))
+        assert (answer.status, answer.json()["title"]) == (507, "Insufficient Storage")
+        assert str(tmp_path) not in answer.body.decode()
+        resource.prlimit(started.process.pid, resource.RLIMIT_FSIZE, (hard, hard))
+        assert started.client.ask("POST", "/api/validate", b"x" * (2 << 20)).status == 200
+    finally:
+        assert started.stop() == 0

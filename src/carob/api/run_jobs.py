@@ -22,6 +22,7 @@ from carob.api.named_targets import named_target, without_targets
 from carob.api.rescore import stored_traces
 from carob.api.run_request import Listeners, RunRequest
 from carob.api.runs import evaluate
+from carob.api.selection import make_selection
 from carob.api.sessions import check_sessions, evaluate_sessions
 from carob.api.settings import load_trusted
 from carob.api.store import check_labels
@@ -276,6 +277,7 @@ def _prepare(
     check_metrics(request.metrics)
     _check_profile(request.profile)
     check_labels(request.labels)
+    make_selection(request.tags, request.where)  # an invalid expression is reported at once
     golden = load_draft(sources.folder, request.dataset)
     labels = {**request.labels, **({_REQUEST: _digest(key)} if key else {})}
     if request.sessions:

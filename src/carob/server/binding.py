@@ -43,7 +43,7 @@ from carob.errors import CarobError
 from carob.report import stream_items
 from carob.schema import Problem
 from carob.schema.base import Struct, prepare_type
-from carob.server.problems import RequestError, problem_response
+from carob.server.problems import RequestError, problem_response, system_error
 from carob.server.uploads import Upload, receive_body, receive_upload
 from carob.server.workspace import Workspace
 
@@ -145,6 +145,8 @@ def to_route(endpoint: Endpoint, workspace: Workspace) -> Route:
             return to_response(result)
         except (CarobError, RequestError) as error:
             return problem_response(error)
+        except OSError as error:  # of a temporary file
+            return problem_response(system_error(error))
 
     async def respond(request: Request) -> Response:
         try:
@@ -219,7 +221,7 @@ async def _arguments(
                 arguments[name] = _decode(await receive_body(request, _BODY_LIMIT), kind)
             case _:
                 continue
-    if "query" not in endpoint.types and request.query_params and "request" not in endpoint.types:
+    if "query" not in endpoint.types and request.query_params:
         name = next(iter(request.query_params))
         raise RequestError(400, f"unknown parameter {name!r}", hint="it takes no parameters")
     return arguments

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 
@@ -34,6 +35,9 @@ _STATUS: dict[type[CarobError], int] = {
 }
 
 
+_FULL = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS))
+
+
 class ProblemDetails(Struct, frozen=True, omit_defaults=False):
     """Why a request could not be carried out."""
 
@@ -61,6 +65,14 @@ class RequestError(Exception):
         super().__init__(detail)
         self.status, self.detail, self.hint = status, detail, hint
         self.problems, self.headers = tuple(problems), dict(headers or {})
+
+
+def system_error(error: OSError) -> RequestError:
+    """Return the refusal for an error of the system: a full disk, or too many open files."""
+    reason = error.strerror or type(error).__name__  # without the path, which is nobody's business
+    if error.errno in _FULL:
+        return RequestError(507, f"cannot be stored: {reason}")
+    return RequestError(503, f"cannot be stored now: {reason}", headers={"Retry-After": "5"})
 
 
 def problem_response(error: CarobError | RequestError) -> Response:

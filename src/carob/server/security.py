@@ -154,7 +154,10 @@ class SecurityMiddleware:
         await self._app(scope, receive, _with_headers(send))
 
     def _check_host(self, headers: Headers) -> None:
-        host = headers.get("host", "").lower()
+        names = headers.getlist("host")
+        if len(names) > 1:  # whoever is in front of us may have looked at the other one
+            raise RequestError(400, f"{len(names)} Host headers, expected one")
+        host = names[0].lower() if names else ""
         if host not in self._hosts:
             hint = "name it with `carob serve --allow-host` if it is yours"
             raise RequestError(421, f"this server is not {host!r}", hint=hint)

@@ -13,7 +13,7 @@ from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.requests import Request
 
 from carob.files.scratch import make_scratch_folder
-from carob.server.problems import RequestError
+from carob.server.problems import RequestError, system_error
 
 UPLOAD_LIMIT = 512 * 2**20
 _FIELDS = ("file", "eval_set_file")
@@ -60,11 +60,17 @@ async def receive_body(request: Request, limit: int) -> bytes:
 async def receive_upload(request: Request, limit: int = UPLOAD_LIMIT) -> Upload:
     """Store an upload, a raw body or a multipart form with one file, in a scratch folder."""
     _check_length(request, limit)
-    folder = make_scratch_folder()
+    try:
+        folder = make_scratch_folder()
+    except OSError as error:
+        raise system_error(error) from error
     try:
         if request.headers.get("content-type", "").startswith("multipart/form-data"):
             return await _receive_form(request, folder, limit)
         return await _receive_raw(request, folder, limit)
+    except OSError as error:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise system_error(error) from error
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
