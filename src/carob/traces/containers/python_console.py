@@ -19,6 +19,8 @@ class PythonConsole:
 
     def claims(self, item: Json) -> bool:
         fields = as_object(item)
+        if "hrTime" in fields:  # a log record
+            return False
         return has_context(fields) and "span_kind" not in fields and "spanKind" not in fields
 
     def read(self, item: Json, *, source: str) -> Iterator[Span]:

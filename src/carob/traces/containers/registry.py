@@ -23,6 +23,7 @@ BUILTIN: dict[str, str] = {
     "zipkin": "carob.traces.containers.zipkin:Zipkin",
     "phoenix": "carob.traces.containers.phoenix:Phoenix",
     "phoenix-dataframe": "carob.traces.containers.phoenix:PhoenixFrame",
+    "gemini-cli-telemetry": "carob.traces.containers.gemini_telemetry:GeminiTelemetry",
     "python-console": "carob.traces.containers.python_console:PythonConsole",
     "any-agent": "carob.traces.containers.any_agent:AnyAgent",
     "agentops": "carob.traces.containers.agentops:AgentOps",
