@@ -1,12 +1,16 @@
 from __future__ import annotations
 
+import shutil
 import sys
 import time
+from contextlib import suppress
+from importlib import resources
+from pathlib import Path
 
 import click
 import pytest
 
-from carob.cli import progress
+from carob.cli import carob, progress
 from carob.cli.progress import Step, format_duration, progress_line
 from carob.schema import Problem
 
@@ -80,3 +84,60 @@ def test_short_work_and_pipes_show_no_progress(
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     progress.ProgressLine("scoring").of("scoring")(3, 8)
     assert capsys.readouterr().err == ""
+
+
+@pytest.fixture
+def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The demo's data, two stored runs and a release."""
+    with resources.as_file(resources.files("carob") / "demo" / "data") as data:
+        shutil.copytree(data, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    for release in ("good", "regressed"):
+        call("run", f"traces/{release}.otlp.jsonl", "--golden", "support.evalset.json")
+    call("release", "support.evalset.json", "--no-lint", "--date", "2026-01-05")
+    call("store", "export", "all.jsonl.gz")
+
+
+def call(*args: str) -> None:
+    with suppress(SystemExit):  # an agent that failed a case
+        carob([*args], standalone_mode=False)
+
+
+@pytest.mark.usefixtures("shop")
+@pytest.mark.parametrize(
+    ("args", "amount"),
+    [
+        (["gate", "latest", "--baseline", "latest~1"], "of 9 cases"),
+        (["leaderboard", "latest", "latest~1"], "2 of 2 runs"),
+        (["versions", "--verify"], "1 of 1 releases"),
+        (["store", "prune", "--keep", "1"], "1 of 1 runs"),
+        (["store", "import", "all.jsonl.gz", "--store", "other.db"], "of 0 MB"),
+        (["report", "latest", "--format", "html", "-o", "report.html"], "writing"),
+        (["report", "latest"], "9 of 9 cases"),
+        (["synth", "support.evalset.json", "more.json"], "9 of 9 cases"),
+        (["review", "support.evalset.json"], "reading"),
+    ],
+    ids=lambda value: " ".join(value[:2]) if isinstance(value, list) else "",
+)
+def test_long_commands_show_how_much_is_done(
+    args: list[str],
+    amount: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+):
+    pretend_terminal(monkeypatch)
+    capsys.readouterr()
+    call(*args)
+    shown = capsys.readouterr().err.split("\r\x1b[K")
+    assert any({*"━┄"} & {*line} and amount in line for line in shown), shown
+
+
+def test_second_pass_starts_a_new_rate(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    pretend_terminal(monkeypatch)
+    monkeypatch.setattr(progress, "_INTERVAL", 0)
+    listener = progress.ProgressLine("writing").of("writing")
+    for done in (1, 8, 1, 2):
+        listener(done, 8)
+    assert "-" not in capsys.readouterr().err

@@ -63,15 +63,17 @@ def gate(
     *,
     baseline: Run | None = None,
     store: str | None = None,
+    progress: ProgressListener = ignore,
 ) -> GateResult:
-    """Decide whether a run passes. A `baseline` takes the place of the one that the rules name."""
+    """Decide whether a run passes. A `baseline` takes the place of the one that the rules name.
+    `progress` receives the number of cases that were read of each run."""
     if baseline or rules.baseline:
         require_statistics("a gate with a baseline")
     quarantined = _load_quarantine(rules)
     excluded, cases = {entry.case for entry in quarantined}, CaseNumbers()
-    after = ScoreTable(_load(run, store), cases, excluded)
+    after = ScoreTable(_load(run, store, progress), cases, excluded)
     problems = _unknown_cases(quarantined, after, rules)
-    old = baseline or (_load(rules.baseline, store) if rules.baseline else None)
+    old = baseline or (_load(rules.baseline, store, progress) if rules.baseline else None)
     before = ScoreTable(old, cases, excluded) if old else None
     comparison = before and compare_tables(
         before,

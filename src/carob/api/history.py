@@ -335,14 +335,15 @@ def prune_runs(
     older_than: str | None = None,
     dry: bool = False,
     store: str | None = None,
+    progress: ProgressListener = ignore,
 ) -> PruneReport:
     """Remove all but the newest runs, runs of a certain age, or runs that are both. Runs that are
-    labeled `baseline` or `release` stay."""
+    labeled `baseline` or `release` stay. `progress` receives the number of removed runs."""
     if keep is None and older_than is None:
         raise UsageError("nothing to prune", hint="pass --keep, --older-than or both")
     since = None if older_than is None else microseconds(datetime.now(UTC) - parse_age(older_than))
     with _open(store) as database:
-        return prune(database, Retention(keep=keep, since=since, dry=dry))
+        return prune(database, Retention(keep=keep, since=since, dry=dry), progress)
 
 
 @contextmanager

@@ -15,6 +15,7 @@ from carob.errors import NotFoundError, UsageError
 from carob.schema import Run
 from carob.schema.history import RunEntry
 from carob.schema.leaderboard import Leaderboard
+from carob.schema.problem import ProgressListener, ignore, watch
 from carob.store import open_store
 from carob.store.history import label_counts
 
@@ -40,18 +41,22 @@ def leaderboard(
     metric: str = PASS_RATE,
     alpha: float = ALPHA,
     store: str | None = None,
+    progress: ProgressListener = ignore,
 ) -> Leaderboard:
     """Rank runs by their pass rate or by the mean of a metric, with paired statistics over the
     cases that all of them share. `runs` are files or stored runs; `batch` names all stored runs
-    with the label `batch=NAME`, of which the newest for each combination of labels counts."""
+    with the label `batch=NAME`, of which the newest for each combination of labels counts.
+    `progress` receives the number of runs that were read."""
     require_statistics("a leaderboard")
     names = as_list(runs)
     if batch is None:
-        ranked = {name: find_run(name, store=store) for name in names}
+        ranked: Mapping[str, Run] = {
+            name: find_run(name, store=store) for name in watch(names, progress)
+        }
     elif names:
         raise UsageError("cannot rank named runs and a batch", hint="pass one of them")
     else:
-        ranked = _load_batch(batch, store)
+        ranked = _load_batch(batch, store, progress)
     return rank_runs(ranked, metric=metric, alpha=alpha)
 
 
@@ -70,7 +75,7 @@ def list_batches(*, store: str | None = None) -> list[BatchEntry]:
         return [BatchEntry(*entry) for entry in label_counts(database, BATCH, _MAX_BATCHES)]
 
 
-def _load_batch(batch: str, store: str | None) -> Mapping[str, Run]:
+def _load_batch(batch: str, store: str | None, progress: ProgressListener) -> Mapping[str, Run]:
     entries = list_runs(labels={BATCH: batch}, limit=_MAX_RUNS, store=store).runs
     newest: dict[str, RunEntry] = {}
     for entry, name in zip(entries, _names(entries), strict=True):
@@ -78,7 +83,8 @@ def _load_batch(batch: str, store: str | None) -> Mapping[str, Run]:
     if not newest:
         hint = "`carob runs` lists the labels of stored runs"
         raise NotFoundError(f"no run has the label {BATCH}={batch}", hint=hint)
-    return {name: stored_run(entry.id, store=store) for name, entry in sorted(newest.items())}
+    entries = watch(sorted(newest.items()), progress)
+    return {name: stored_run(entry.id, store=store) for name, entry in entries}
 
 
 def _names(entries: Sequence[RunEntry]) -> list[str]:

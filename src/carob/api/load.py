@@ -84,10 +84,12 @@ def _version(path: Path) -> tuple[str, int]:
     return str(path.resolve()), path.stat().st_mtime_ns
 
 
-def load(path: PathName, *, from_: str | None = None) -> Dataset:
+def load(
+    path: PathName, *, from_: str | None = None, progress: ProgressListener = ignore
+) -> Dataset:
     """Load golden data. The format is detected from content unless it is named. A release such as
-    `support@1.2.0` is loaded from the registry."""
-    return _load(path, from_, spooled=False)
+    `support@1.2.0` is loaded from the registry. `progress` receives the bytes that were read."""
+    return _load(path, from_, spooled=False, progress=progress)
 
 
 def load_streamed(

@@ -14,6 +14,7 @@ from carob.api.history import find_run
 from carob.api.load import PathName, as_list, format_name, load
 from carob.errors import FormatError, InputError, UsageError
 from carob.schema import Case, Dataset, Json
+from carob.schema.problem import ProgressListener, ignore
 from carob.schema.synth import PARENT, Invariance, RelationInfo, SynthReport
 from carob.synth.coverage import AXES
 from carob.synth.generate import RELATIONS, Generator, Synthesis
@@ -58,6 +59,7 @@ def synth(
     with_parents: bool = False,
     to: str | None = None,
     from_: str | None = None,
+    progress: ProgressListener = ignore,
 ) -> SynthReport:
     """Write variants of the cases of a dataset, each a draft with its lineage in the metadata.
 
@@ -65,7 +67,8 @@ def synth(
     `quotas` limits the synthetic cases with a property, such as `{"tool:find_order": 10}`. `tools`
     is a JSON file with tool declarations; those in the cases are used as well. `with_parents`
     writes the source cases before their variants. The same arguments write the same bytes; an
-    existing file that differs is never overwritten."""
+    existing file that differs is never overwritten. `progress` receives the number of cases that
+    were varied."""
     chosen = _choose_relations(as_list(relations))
     limits = check_quotas(quotas or {})
     if not 1 <= per_case <= _MAX_PER_CASE:
@@ -81,7 +84,7 @@ def synth(
     )
     hint = "`carob synth --list` says what each relation needs of a case"
     return save_synthesis(
-        dataset, generator.run(), dst, with_parents=with_parents, to=to, none_hint=hint
+        dataset, generator.run(progress), dst, with_parents=with_parents, to=to, none_hint=hint
     )
 
 

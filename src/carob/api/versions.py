@@ -80,11 +80,17 @@ def release_folder(release: Release, *, registry: PathName = REGISTRY) -> Path:
     return Registry(Path(registry)).releases_of(release.name).folder / release.version
 
 
-def verify(*, registry: PathName = REGISTRY, heads: Iterable[str] = ()) -> tuple[Problem, ...]:
+def verify(
+    *,
+    registry: PathName = REGISTRY,
+    heads: Iterable[str] = (),
+    progress: ProgressListener = ignore,
+) -> tuple[Problem, ...]:
     """List everything that was edited, replaced or deleted since its release. `heads` are seals
-    that releases had at an earlier time; one that is gone means a rewritten history."""
+    that releases had at an earlier time; one that is gone means a rewritten history. `progress`
+    receives the number of releases that were verified."""
     datasets = Registry(Path(registry)).datasets()
-    return (*verify_releases(datasets, load_release), *check_heads(datasets, heads))
+    return (*verify_releases(datasets, load_release, progress), *check_heads(datasets, heads))
 
 
 def changelog(name: str, *, registry: PathName = REGISTRY) -> str:
@@ -122,11 +128,16 @@ def checkout(
 
 
 def review(
-    path: PathName, cases: Iterable[str] | None = None, *, from_: str | None = None
+    path: PathName,
+    cases: Iterable[str] | None = None,
+    *,
+    from_: str | None = None,
+    progress: ProgressListener = ignore,
 ) -> tuple[Review, ...]:
     """Return the review status and the lineage of cases, by default of all. A case is named by its
-    id, its position (`12`, from 1), or a part of what the user says."""
-    dataset = load(path, from_=from_)
+    id, its position (`12`, from 1), or a part of what the user says. `progress` receives the bytes
+    that were read."""
+    dataset = load_streamed(path, from_=from_, progress=progress)
     return _select_reviews(dataset, None if cases is None else _ids(dataset, cases))
 
 
@@ -138,12 +149,13 @@ def mark_reviewed(
     by: str,
     date: str | None = None,
     from_: str | None = None,
+    progress: ProgressListener = ignore,
 ) -> tuple[Review, ...]:
     """Set the review status of the named cases, or of all cases, in a golden file. Only the reviews
     change in the file, and earlier reviewers stay in its history."""
     file = writable_path(path)
     with lock_folder(file.parent):
-        dataset = load(file, from_=from_)
+        dataset = load(file, from_=from_, progress=progress)
         ids = None if cases is None else _ids(dataset, cases)
         now = timestamp(date)
         reviewed = reviewing.with_review(dataset, status, ids, by=by, at=now[:10])

@@ -201,8 +201,9 @@ def gate(
         calibrations=tuple(map(str, calibrations)),
         quarantine=quarantine and str(quarantine),
     )
-    with progress_line("comparing"):
-        result = api.compare.gate(run, rules, store=store)
+    with progress_line("comparing") as line:
+        progress = line.of("reading", unit_name=" cases")
+        result = api.compare.gate(run, rules, store=store, progress=progress)
     for problem in result.problems:
         show_problem(problem)
     text = partial(format_gate, result)

@@ -242,8 +242,11 @@ def prune(
     Runs labeled `baseline` or `release` are kept. With both --keep and --older-than,
     a run is removed only if both apply.
     """
-    with progress_line("removing runs"):
-        pruned = api.history.prune_runs(keep=keep, older_than=older_than, dry=dry, store=store)
+    with progress_line("removing runs") as line:
+        progress = line.of("removing", unit_name=" runs")
+        pruned = api.history.prune_runs(
+            keep=keep, older_than=older_than, dry=dry, store=store, progress=progress
+        )
     emit_result(pruned, form, output, partial(format_prune, pruned))
 
 

@@ -63,8 +63,9 @@ def leaderboard(
     RUNS are files written by `carob run --format json`, or stored runs. Runs are
     compared case by case; those without a significant difference share a rank.
     """
-    with progress_line("comparing"):
-        board = rank(runs, batch=batch, metric=metric, alpha=alpha, store=store)
+    with progress_line("comparing") as line:
+        progress = line.of("reading", unit_name=" runs")
+        board = rank(runs, batch=batch, metric=metric, alpha=alpha, store=store, progress=progress)
     emit_leaderboard(board, form, output)
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TextIO
 
 import click
+import msgspec
 
 from carob.cli.color import use_color
 from carob.errors import CarobError
@@ -42,10 +43,22 @@ def emit_result(
 
 def emit_report(form: str, inputs: ReportInputs, output: Path | None) -> None:
     """Write a run in one of its forms."""
-    if form == "text":
-        emit_text(format_report(form, inputs._replace(display=display(output))), output)
-    else:
+    # Late: progress shows problems with this module.
+    from carob.cli.progress import WatchedSequence, progress_line
+
+    # Parts that go to the terminal itself show how far they are, and a line would break them.
+    if form != "text" and not _is_file(output) and sys.stdout.isatty():
         emit_parts(report_parts(form, inputs), output)
+        return
+    with progress_line("writing the report") as line:
+        if sys.stderr.isatty():
+            cases = WatchedSequence(inputs.run.cases, line.of("writing", unit_name=" cases"))
+            inputs = inputs._replace(run=msgspec.structs.replace(inputs.run, cases=cases))
+        if form != "text":
+            emit_parts(report_parts(form, inputs), output)
+            return
+        text = format_report(form, inputs._replace(display=display(output)))
+    emit_text(text, output)
 
 
 def emit_parts(parts: Iterable[str], output: Path | None) -> None:

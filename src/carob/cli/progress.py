@@ -8,9 +8,9 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar, cast
 
 import click
 import msgspec
@@ -18,7 +18,9 @@ import msgspec
 from carob.cli.output import show_problem
 from carob.report.width import cut_text
 from carob.schema import LiveEvent, Problem
-from carob.schema.problem import ProgressListener
+from carob.schema.problem import ProgressListener, watch
+
+T = TypeVar("T")
 
 DELAY = 1.0
 """Seconds before progress is shown."""
@@ -98,11 +100,14 @@ class ProgressLine:
     def of(self, name: str, unit: int = 1, unit_name: str = "") -> ProgressListener:
         """Return a listener for the progress of one step, counted in named units."""
         step: Step | None = None
+        latest = 0
 
         def progress(done: int, total: int) -> None:
-            nonlocal step
+            nonlocal step, latest
             now = time.monotonic()
-            step = step or Step(name, unit, unit_name, done, now)
+            if step is None or done < latest:  # the next file, or another pass
+                step = Step(name, unit, unit_name, done, now)
+            latest = done
             self._reported = True
             if now - self._updated >= _INTERVAL or done == total:
                 self._show(step.describe(done, total, now), now)
@@ -155,6 +160,22 @@ class ProgressLine:
             if self._shown:
                 self._shown = False
                 click.echo("\r\x1b[K", err=True, nl=False)
+
+
+class WatchedSequence(Sequence[T]):
+    """A sequence that reports how far it was iterated."""
+
+    def __init__(self, items: Sequence[T], progress: ProgressListener) -> None:
+        self._items, self._progress = items, progress
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __getitem__(self, index: Any) -> Any:
+        return cast("Any", self._items)[index]
+
+    def __iter__(self) -> Iterator[T]:
+        return watch(self._items, self._progress)
 
 
 @contextmanager

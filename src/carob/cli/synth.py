@@ -154,7 +154,7 @@ def synth(
     if src is None or dst is None:
         raise click.UsageError("Missing argument 'SRC' or 'DST'.")
     limits = dict(map(_parse_quota, quotas))
-    with progress_line("generating"):
+    with progress_line("generating") as line:
         if model is None:
             _refuse_options(styles, questions)
             report = generate(
@@ -168,6 +168,7 @@ def synth(
                 with_parents=with_parents,
                 to=to,
                 from_=name,
+                progress=line.of("generating", unit_name=" cases"),
             )
         else:
             if relations:

@@ -186,8 +186,9 @@ def versions(
 def _verify(
     name: str | None, heads: tuple[str, ...], registry: Path, form: str, output: Path | None
 ) -> None:
-    with progress_line("verifying"):
-        problems = api.versions.verify(registry=registry, heads=heads)
+    with progress_line("verifying") as line:
+        progress = line.of("verifying", unit_name=" releases")
+        problems = api.versions.verify(registry=registry, heads=heads, progress=progress)
     verified = () if problems else api.versions.versions(name, registry=registry)
     newest = {release.name: release.seal for release in verified}
     document = {"valid": not problems, "heads": newest, "problems": problems}
@@ -210,7 +211,8 @@ def checkout(
 
     Without DST, the file keeps the name that it was released under.
     """
-    copied = api.versions.checkout(reference, dst, force=force, registry=registry)
+    with progress_line("copying"):
+        copied = api.versions.checkout(reference, dst, force=force, registry=registry)
     text = partial(format_release, copied.release, copied.path)
     emit_result(copied.release, form, output, text)
 
@@ -248,18 +250,22 @@ def review(
     Without --as, shows the review status and the lineage of CASES, or of all cases.
     A case is named by its id, its position (12), or a part of what the user says.
     """
-    if status is None:
-        reviews = api.versions.review(file, cases or None, from_=name)
-    else:
+    if status is not None:
         _check_review(cases, everything, by)
-        reviews = api.versions.mark_reviewed(
-            file,
-            None if everything else cases,
-            cast("ReviewStatus", status),
-            by=by or "",
-            date=date,
-            from_=name,
-        )
+    with progress_line("reviewing") as line:
+        if status is None:
+            named = cases or None
+            reviews = api.versions.review(file, named, from_=name, progress=line.reading)
+        else:
+            reviews = api.versions.mark_reviewed(
+                file,
+                None if everything else cases,
+                cast("ReviewStatus", status),
+                by=by or "",
+                date=date,
+                from_=name,
+                progress=line.reading,
+            )
     emit_result({"cases": reviews}, form, output, partial(format_reviews, reviews))
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Literal, TypeAlias
+from collections.abc import Callable, Collection, Iterator, Sequence
+from typing import Literal, TypeAlias, TypeVar
 
 import msgspec
 
 from carob.schema.base import Struct
 
+T = TypeVar("T")
 Severity = Literal["error", "warning", "note"]
 
 
@@ -65,3 +66,10 @@ ProblemListener: TypeAlias = Callable[[Problem], None]
 
 def ignore(*_event: object) -> None:
     """A listener that does nothing."""
+
+
+def watch(items: Collection[T], progress: ProgressListener) -> Iterator[T]:
+    """Iterate over items, and report how many of them are done."""
+    for number, item in enumerate(items, 1):
+        yield item
+        progress(number, len(items))

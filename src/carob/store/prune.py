@@ -6,6 +6,7 @@ from collections.abc import Collection
 from typing import NamedTuple
 
 from carob.schema.history import PruneReport
+from carob.schema.problem import ProgressListener, ignore, watch
 from carob.store.database import Database
 from carob.store.ledger import Removed, append_entry
 
@@ -30,8 +31,11 @@ class Retention(NamedTuple):
     dry: bool = False
 
 
-def prune(database: Database, retention: Retention) -> PruneReport:
-    """Remove executions beyond the retention, in one transaction."""
+def prune(
+    database: Database, retention: Retention, progress: ProgressListener = ignore
+) -> PruneReport:
+    """Remove executions beyond the retention, in one transaction. `progress` receives the number of
+    runs that were removed."""
     with database.writing():
         database.lock()
         old = _executions_beyond(database, retention)
@@ -39,7 +43,7 @@ def prune(database: Database, retention: Retention) -> PruneReport:
         total = next(database.rows("SELECT COUNT(*) FROM executions"))[0]
         removed = old - labelled
         if removed and not retention.dry:
-            _remove(database, removed)
+            _remove(database, removed, progress)
     # After the transaction: SQLite refuses VACUUM within one.
     if removed and not retention.dry:
         database.compact()
@@ -72,12 +76,12 @@ def _executions_with_protection(database: Database) -> set[int]:
     return {row[0] for both in ranges for row in database.rows(sql, both)}
 
 
-def _remove(database: Database, executions: set[int]) -> None:
+def _remove(database: Database, executions: set[int], progress: ProgressListener = ignore) -> None:
     append_entry(database, Removed(executions=tuple(sorted(executions))))
     for number in sorted(executions):
         database.execute("DELETE FROM facets WHERE execution = ?", (number,))
         database.execute("DELETE FROM executions WHERE number = ?", (number,))
-    for run in [row[0] for row in database.rows(_UNUSED_RUNS)]:
+    for run in watch([row[0] for row in database.rows(_UNUSED_RUNS)], progress):
         for table in _RESULT_TABLES:
             database.execute(f"DELETE FROM {table} WHERE run = ?", (run,))  # noqa: S608 - own names
         database.execute("DELETE FROM runs WHERE number = ?", (run,))

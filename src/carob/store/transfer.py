@@ -7,6 +7,7 @@ is derived again from the content.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from io import SEEK_END
 from pathlib import Path
 from typing import Annotated, cast
 
@@ -136,10 +137,8 @@ def import_file(
     database: Database, path: Path, progress: ProgressListener = ignore
 ) -> TransferReport:
     """Import an exported file, or a run of `carob run -o`. Importing it again changes nothing.
-    `progress` receives the bytes that were imported, unless the file is compressed: nobody knows
-    how many there are."""
-    importer, done = _Importer(database), 0
-    total = path.stat().st_size if path.is_file() and path.suffix != ".gz" else 0
+    `progress` receives the bytes that were imported."""
+    importer, done, total = _Importer(database), 0, _unpacked_size(path)
     for number, text in enumerate(_read_lines(path), 1):
         importer.add(text, f"{path} line {number}")
         done += len(text)
@@ -152,6 +151,20 @@ def import_file(
         contents=importer.contents,
         labels=importer.labels,
     )
+
+
+def _unpacked_size(path: Path) -> int:
+    """The number of bytes in a file, unpacked; 0 if nobody knows before reading it.
+
+    A gzip file ends with the size of what it holds, modulo 4 GiB.
+    """
+    size = path.stat().st_size if path.is_file() else 0
+    if path.suffix != ".gz" or not size:
+        return size
+    with path.open("rb") as file:
+        file.seek(-min(4, size), SEEK_END)
+        unpacked = int.from_bytes(file.read(), "little")
+    return unpacked if unpacked >= size else 0
 
 
 class _Importer:

@@ -10,6 +10,7 @@ import msgspec
 
 from carob.datasets.lint.run import IGNORE_KEY
 from carob.schema import Case, Json
+from carob.schema.problem import ProgressListener, ignore, watch
 from carob.schema.synth import (
     HOLDS,
     PARENT,
@@ -58,12 +59,13 @@ class Generator:
     quotas: Mapping[str, int] = field(default_factory=dict[str, int])
     """The highest number of synthetic cases with a property, such as `tool:find_order`."""
 
-    def run(self) -> Synthesis:
-        """Generate the cases. The same world, relations and seed give the same cases."""
+    def run(self, progress: ProgressListener = ignore) -> Synthesis:
+        """Generate the cases. The same world, relations and seed give the same cases. `progress`
+        receives the number of cases that were varied."""
         kept = CaseFilter(world=self.world, quotas=self.quotas)
         cases = tuple(
             case
-            for parent in self.world.cases
+            for parent in watch(self.world.cases, progress)
             if parent.turns and not is_synthetic(parent)
             for relation in self.relations
             for case in self._vary(parent, relation, kept)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from carob.errors import CarobError, InputError
 from carob.files.atomic import FileContent
 from carob.schema import Dataset, Problem
 from carob.schema.digest import dataset_digest
+from carob.schema.problem import ProgressListener, ignore, watch
 from carob.versions.git import CONFLICT, CONFLICT_HINT, has_conflict
 from carob.versions.registry import (
     RECORD,
@@ -31,13 +33,24 @@ LoadRelease = Callable[[StoredRelease], Dataset]
 
 
 def verify(
-    datasets: Iterable[DatasetReleases], load: LoadRelease | None = None
+    datasets: Iterable[DatasetReleases],
+    load: LoadRelease | None = None,
+    progress: ProgressListener = ignore,
 ) -> tuple[Problem, ...]:
     """Find everything that was edited, replaced or deleted after its release. With `load`, the
-    content of the golden files is compared as well."""
+    content of the golden files is compared as well. `progress` receives the number of releases."""
     datasets = list(datasets)
-    problems = [problem for dataset in datasets for problem in _verify_dataset(dataset, load)]
+    total, done = sum(len(list(dataset.folders())) for dataset in datasets), 0
+    problems: list[Problem] = []
+    for dataset in datasets:
+        count = partial(_count_from, progress, done, total)
+        problems += _verify_dataset(dataset, load, count)
+        done += len(list(dataset.folders()))
     return (*problems, *_check_owners(datasets))
+
+
+def _count_from(progress: ProgressListener, before: int, total: int, done: int, _: int) -> None:
+    progress(before + done, total)
 
 
 def _check_owners(datasets: Iterable[DatasetReleases]) -> Iterator[Problem]:
@@ -59,7 +72,9 @@ def _check_owners(datasets: Iterable[DatasetReleases]) -> Iterator[Problem]:
                 yield Problem(where=str(dataset.folder), message=message, hint="remove it")
 
 
-def _verify_dataset(dataset: DatasetReleases, load: LoadRelease | None) -> Iterator[Problem]:
+def _verify_dataset(
+    dataset: DatasetReleases, load: LoadRelease | None, progress: ProgressListener
+) -> Iterator[Problem]:
     folders = list(dataset.folders())
     releases: list[StoredRelease] = []
     for folder in folders:
@@ -67,7 +82,7 @@ def _verify_dataset(dataset: DatasetReleases, load: LoadRelease | None) -> Itera
             releases.append(StoredRelease(read_record(folder), folder))
         except InputError as error:
             yield _problem_of_error(error)
-    for release in releases:
+    for release in watch(releases, progress):
         problems = list(check_files(release))
         yield from problems
         if load and not problems:
