@@ -117,7 +117,6 @@ def call(*args: str) -> None:
         (["synth", "support.evalset.json", "more.json"], "9 of 9 cases"),
         (["review", "support.evalset.json"], "reading"),
     ],
-    ids=lambda value: " ".join(value[:2]) if isinstance(value, list) else "",
 )
 def test_long_commands_show_how_much_is_done(
     args: list[str],
@@ -126,6 +125,7 @@ def test_long_commands_show_how_much_is_done(
     capsys: pytest.CaptureFixture[str],
 ):
     pretend_terminal(monkeypatch)
+    monkeypatch.setattr(progress, "_INTERVAL", 0)
     capsys.readouterr()
     call(*args)
     shown = capsys.readouterr().err.split("\r\x1b[K")
