@@ -60,3 +60,14 @@ def test_hundreds_of_spans_are_folded_by_depth_and_none_is_dropped():
     assert sorted(shown) == [*range(1200)]
     assert text.count("<details>") == 4
     assert "spans below <bdi>step 1</bdi>" in text
+
+
+def test_long_attributes_of_many_spans_are_cut_and_say_so():
+    spans = [
+        Span(trace_id="t", span_id=f"{number}", name="step", attributes={"prompt": "x" * 900})
+        for number in range(501)
+    ]
+    text = str(waterfall(spans))
+    assert "… of 902 characters" in text
+    assert len(text) < 501 * 1_200
+    assert "characters" not in str(waterfall(spans[:2]))

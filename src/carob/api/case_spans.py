@@ -4,6 +4,7 @@ mark on each span that a score points at."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import NamedTuple, TypeAlias
 
 from carob.analysis.causes import describe_cause, find_causes
@@ -14,6 +15,8 @@ from carob.schema.run import Run
 from carob.schema.trace import Span
 
 _MAX_DEPTH = 50
+_MAX_CALLS = 100
+"""Calls of one cause that are looked up among all spans."""
 Marks: TypeAlias = Mapping[str, tuple[str, ...]]
 """By span id: why the scores point at the span."""
 
@@ -119,7 +122,7 @@ def _pointed_at(
             for span in _answer_spans(turn.actual, spans):
                 yield span.span_id, f"{score.metric}: the answer of this turn scored too low"
     for cause in causes:
-        for call in _wrong_calls(cause, turns or view.turns):
+        for call in islice(_wrong_calls(cause, turns or view.turns), _MAX_CALLS):
             for span in _call_spans(call, spans):
                 yield span.span_id, f"{score.metric}: {describe_cause(cause)} {cause.subject}"
 

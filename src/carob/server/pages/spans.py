@@ -19,6 +19,8 @@ _FOLD = 500
 """In traces with more spans, those below the second level are folded, never dropped."""
 _SHOWN_DEPTH = 2
 _MAX_VALUE = 2000
+_MAX_FOLDED_VALUE = 200
+"""Characters of an attribute in traces with many spans, whose pages would be megabytes."""
 _HEAD: tuple[Child, ...] = ("span", "kind", "time", "#duration", "#tokens", "attributes")
 
 
@@ -94,7 +96,11 @@ def _group_time(group: SpanGroup) -> str:
 
 def _table(group: SpanGroup, axis: TimeAxis, fold: bool) -> Markup:
     name = "Spans" if group.turn is None else f"Spans of turn {group.turn}"
-    rows = _fold_rows(group.rows, axis, name) if fold else [_row(row, axis) for row in group.rows]
+    rows = (
+        _fold_rows(group.rows, axis, name)
+        if fold
+        else [_row(row, axis, _MAX_VALUE) for row in group.rows]
+    )
     return rows_table(name, _HEAD, rows)
 
 
@@ -105,19 +111,20 @@ def _fold_rows(rows: Sequence[SpanRow], axis: TimeAxis, name: str) -> Iterator[M
         below = list(part)
         if not deep:
             parent = below[-1].span.name
-            yield from (_row(row, axis) for row in below)
+            yield from (_row(row, axis, _MAX_FOLDED_VALUE) for row in below)
             continue
         marked = any(row.marks for row in below)
         summary = tag("summary", f"{count(len(below), 'span')} below ", tag("bdi", parent))
-        table = rows_table(f"{name} below {parent}", _HEAD, [_row(row, axis) for row in below])
+        rows_below = [_row(row, axis, _MAX_FOLDED_VALUE) for row in below]
+        table = rows_table(f"{name} below {parent}", _HEAD, rows_below)
         inner = tag("details", summary, table, open=marked)
         yield tag("tr", tag("td", inner, colspan="6", class_="depth-2"))
 
 
-def _row(row: SpanRow, axis: TimeAxis) -> Markup:
+def _row(row: SpanRow, axis: TimeAxis, longest: int) -> Markup:
     span = row.span
     attributes = [
-        tag("div", tag("code", name), " ", value_text(value)[:_MAX_VALUE])
+        tag("div", tag("code", name), " ", _cut(value_text(value), longest))
         for name, value in span.attributes.items()
     ]
     marks = [tag("small", f"← {mark}", class_="why") for mark in row.marks]
@@ -139,6 +146,10 @@ def _row(row: SpanRow, axis: TimeAxis) -> Markup:
         tag("td", opened if attributes else None, class_="wrap", dir="auto"),
         class_="pointed" if marks else None,
     )
+
+
+def _cut(text: str, longest: int) -> str:
+    return text if len(text) <= longest else f"{text[:longest]}… of {len(text):,} characters"
 
 
 def _bar(span: Span, axis: TimeAxis, *, marked: bool) -> Markup | None:
