@@ -16,7 +16,7 @@ from typing import Any
 
 import anyio
 import pytest
-from mcp import Client, StdioServerParameters, stdio_client
+from mcp import Client, MCPError, StdioServerParameters, stdio_client
 from mcp.types import TextContent, TextResourceContents
 
 DATA = Path(__file__).parents[2] / "src" / "carob" / "demo" / "data"
@@ -118,6 +118,21 @@ def test_errors_reach_the_client_with_their_hint(project: Path):
             outside = await refusal(client, "show", path="../../etc/passwd")
             assert "outside of the project folder" in outside
             assert "no store found" in await refusal(client, "case", run="latest", case="x")
+
+    anyio.run(story)
+
+
+def test_bad_arguments_are_refused_with_a_text(project: Path):
+    async def story() -> None:
+        async with connect(project) as client:
+            misspelled = await refusal(client, "run", golden=GOLDEN, metric=["exact_match"])
+            assert misspelled.startswith("unknown argument 'metric'\nhint: expected one of: golden")
+            assert "greater than or equal to 0" in await refusal(
+                client, "show", path=GOLDEN, after=-3
+            )
+            assert "too long" in await refusal(client, "validate", paths=["x" * 5000])
+            with pytest.raises(MCPError, match=r"'golden\.json' is no release"):
+                await client.read_resource("carob://dataset/golden.json")
 
     anyio.run(story)
 

@@ -10,9 +10,10 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import msgspec
+from pydantic import Field
 
 from carob.api import compare as comparing
 from carob.api.case_view import view_case
@@ -40,6 +41,8 @@ from carob.mcp.answers import (
 from carob.schema import Case, CaseResult, Run, Turn
 from carob.schema.trace import ToolCall
 
+Cursor = Annotated[int, Field(ge=0)]
+"""The `next` of an earlier answer."""
 _WRITE_HINT = "nothing was written; call again with write=true"
 
 
@@ -54,7 +57,7 @@ class RunTools(NamedTuple):
         entries = list_runs(store=self.store, limit=min(max(limit, 1), 50))
         return {"runs": [to_json(entry) for entry in entries.runs]}
 
-    def failures(self, run: str, after: int = 0) -> Answer:
+    def failures(self, run: str, after: Cursor = 0) -> Answer:
         """Show the cases of a run that did not pass, worst first, each with its reason and the
         turns that differ. `run` is an id, `latest`, or `latest~1`. Pass `next` as `after` for
         more."""
@@ -138,7 +141,7 @@ class FileTools(NamedTuple):
     root: Path
     store: str | None = None
 
-    def validate(self, paths: list[str], after: int = 0) -> Answer:
+    def validate(self, paths: list[str], after: Cursor = 0) -> Answer:
         """Check golden files of any format. Every problem has its location, what was found, what
         was expected and a hint."""
         files = validate([self._path(path) for path in paths])
@@ -158,7 +161,7 @@ class FileTools(NamedTuple):
             "next": after + PAGE if after + PAGE < len(files) else None,
         }
 
-    def show(self, path: str, after: int = 0) -> Answer:
+    def show(self, path: str, after: Cursor = 0) -> Answer:
         """Summarise a golden dataset (a file, or NAME@VERSION) and list some of its cases."""
         source = self._golden(path)
         cases = load(source).cases
@@ -169,7 +172,7 @@ class FileTools(NamedTuple):
             "next": after + PAGE if after + PAGE < len(cases) else None,
         }
 
-    def traces(self, paths: list[str], after: int = 0) -> Answer:
+    def traces(self, paths: list[str], after: Cursor = 0) -> Answer:
         """Show what was understood from trace files of any framework: turns, tool calls, results,
         usage; and which metrics the traces cannot support, with the reason."""
         listing = list_traces([self._path(path) for path in paths])
@@ -284,6 +287,8 @@ class FileTools(NamedTuple):
 
     def read_dataset(self, name: str) -> str:
         """Return a released version of a dataset as its file."""
+        if not is_reference(name):  # a file is read with `show`, below the project folder
+            raise UsageError(f"{name!r} is no release", hint="expected NAME@VERSION")
         return msgspec.json.encode(load(name)).decode()
 
     def _golden(self, name: str) -> str | Path:
