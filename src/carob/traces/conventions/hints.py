@@ -57,6 +57,11 @@ _HINTS: dict[str, _Hint] = {
         _LEAVES,
     ),
     "genai": _Hint(_OTEL, _OTEL, _LEAVES),
+    "genkit": _Hint(
+        "use Genkit's own tracing, which records input and output",
+        "use Genkit's own tracing, which records input and output",
+        "use a model plugin that reports usage",
+    ),
     "laminar": _Hint("set LMNR_TRACE_CONTENT=true", "observe tools with span_type=TOOL", _LEAVES),
     "langfuse": _Hint(
         "set input and output on the observations",

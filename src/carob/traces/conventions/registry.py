@@ -33,6 +33,7 @@ BUILTIN: dict[str, str] = {
     "any-agent": "carob.traces.conventions.any_agent:AnyAgent",
     "observations": "carob.traces.conventions.observations:Observations",
     "monocle": "carob.traces.conventions.monocle:Monocle",
+    "genkit": "carob.traces.conventions.genkit:Genkit",
     "promptflow": "carob.traces.conventions.promptflow:Promptflow",
     "claude-code": "carob.traces.conventions.claude_code:ClaudeCode",
     "codex": "carob.traces.conventions.codex:Codex",

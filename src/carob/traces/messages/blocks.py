@@ -55,7 +55,16 @@ _CONTENT_KEYS = (
     "contents",
     "text",
 )
-_BLOCK_KEYS = ("text", "toolUse", "toolResult", "functionCall", "functionResponse", "cachePoint")
+_BLOCK_KEYS = (
+    "text",
+    "toolUse",
+    "toolResult",
+    "functionCall",
+    "functionResponse",
+    "cachePoint",
+    "toolRequest",
+    "toolResponse",
+)
 _VERCEL_CALL = frozenset(("toolCallId", "toolName"))
 """The keys of Vercel's calls, which have no type outside of a message."""
 _BLOCK_TYPES = CALL_TYPES | RESULT_TYPES | TEXT_TYPES | SILENT_TYPES

@@ -54,8 +54,8 @@ BUILT_IN_TOOLS: dict[Json, str] = {
 }
 """OpenAI's own tools by the types of their calls; such a call also carries the result."""
 TEXT_TYPES = frozenset(("text", "input_text", "output_text", "refusal"))
-_CALL_KEYS = ("toolUse", "functionCall", "function_call")
-_RESULT_KEYS = ("toolResult", "functionResponse", "function_response")
+_CALL_KEYS = ("toolUse", "functionCall", "function_call", "toolRequest")
+_RESULT_KEYS = ("toolResult", "functionResponse", "function_response", "toolResponse")
 
 
 def block_type(block: dict[str, Json]) -> str | None:
@@ -105,7 +105,7 @@ def add_call(message: Message, call: dict[str, Json]) -> None:
         _add_built_in(message, call)
         return
     key = call.get("call_id") or call.get("id") or call.get("toolCallId") or call.get("toolUseId")
-    key = id_text(key or call.get("tool_call_id") or call.get("callId"))
+    key = id_text(key or call.get("tool_call_id") or call.get("callId") or call.get("ref"))
     # LangChain records the calls of Bedrock and Anthropic models twice: as blocks of the content
     # and in `tool_calls` beside it. Calls without an id cannot be recognized as the same.
     if key is None or not any(
@@ -174,7 +174,7 @@ def read_result(block: dict[str, Json]) -> ResultBlock:
     name = block.get("name") or block.get("toolName") or block.get("tool_name")
     reason = id_text(block.get("exception"))  # Microsoft Agent Framework's
     return ResultBlock(
-        id_text(call_id or block.get("callId")),
+        id_text(call_id or block.get("callId") or block.get("ref")),
         id_text(name),
         plain_value(value),
         failed or reason is not None,
