@@ -1,14 +1,16 @@
-"""Exporters that agents really use, in Python and JavaScript: they are understood, and what they
-could not deliver while the disk was full arrives later."""
+"""Exporters that agents really use, in Python and JavaScript, and a collector: they are understood,
+and what they could not deliver while the disk was full arrives later."""
 
 from __future__ import annotations
 
 import json
 import resource
+import socket
 import subprocess
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -18,7 +20,7 @@ from opentelemetry.exporter.otlp.proto.grpc.trace_exporter import (
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import TracerProvider
-from opentelemetry.sdk.trace.export import BatchSpanProcessor
+from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter
 
 from tests.server.conftest import Process, start_server
 from tests.server.test_otlp import post, request, span, text_message, wait_for_session
@@ -41,6 +43,48 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Process]:
     assert started.stop() == 0
 
 
+@pytest.fixture(scope="module")
+def collector(javascript: Path) -> Path:
+    program = javascript.parent / "collector" / "rotel" / "rotel-agent"
+    if not program.exists():
+        pytest.skip("there is no build of the collector for this system")
+    return program
+
+
+@contextmanager
+def collecting(program: Path, server: Process, protocol: str) -> Generator[str]:
+    """Run a collector that passes everything on to a server, and yield its own address."""
+    endpoint = server.addresses["otlp"] if protocol == "http" else server.addresses["grpc"]
+    address, other = free_address(), free_address()
+    command = [
+        *(str(program), "start", "--exporter", "otlp", "--batch-timeout", "100ms"),
+        *("--otlp-exporter-endpoint", f"http://{endpoint.removeprefix('http://')}"),
+        *("--otlp-exporter-protocol", protocol),
+        *("--otlp-http-endpoint", address, "--otlp-grpc-endpoint", other),
+    ]
+    quiet = subprocess.DEVNULL
+    with subprocess.Popen(command, stdout=quiet, stderr=quiet, cwd=program.parent) as process:
+        try:
+            wait_for_port(address)
+            yield f"http://{address}"
+        finally:
+            process.terminate()
+
+
+def free_address() -> str:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return f"127.0.0.1:{listener.getsockname()[1]}"
+
+
+def wait_for_port(address: str) -> None:
+    host, _, port = address.rpartition(":")
+    for _ in range(200):
+        with suppress(OSError), socket.create_connection((host, int(port)), 1):
+            return
+        time.sleep(0.05)
+    raise AssertionError("the collector does not start")
+
+
 def set_disk_full(server: Process, *, is_full: bool) -> None:
     """Limit the size of files that the server writes. It sees the same error as on a full disk."""
     hard = resource.RLIM_INFINITY
@@ -61,6 +105,10 @@ def export_python(server: Process, protocol: str, session: str) -> None:
     else:
         endpoint = f"{server.addresses['otlp']}/v1/traces"
         exporter = OTLPSpanExporter(endpoint=endpoint, timeout=30)
+    export_with(exporter, session)
+
+
+def export_with(exporter: SpanExporter, session: str) -> None:
     provider = TracerProvider(resource=Resource.create({"carob.session.name": session}))
     provider.add_span_processor(BatchSpanProcessor(exporter))
     call = {
@@ -81,6 +129,17 @@ def test_javascript_agent_appears_as_a_session(served: Process, javascript: Path
     (turn,) = detail["trace"]["turns"]
     assert (turn["user"], turn["response"]) == ("Is it open?", "Until six.")
     assert (detail["session"]["agent"], detail["session"]["spans"]) == ("support", 2)
+
+
+@pytest.mark.parametrize("protocol", ["http", "grpc"])
+def test_agent_behind_a_collector_appears_as_a_session(
+    served: Process, collector: Path, protocol: str
+):
+    with collecting(collector, served, protocol) as address:
+        export_with(OTLPSpanExporter(endpoint=f"{address}/v1/traces"), f"collected-{protocol}")
+        detail = wait_for_session(served.client, f"collected-{protocol}")
+    (turn,) = detail["trace"]["turns"]
+    assert (turn["user"], turn["response"]) == ("Is it open?", "Until six.")
 
 
 def test_exporters_retry_until_there_is_room(tmp_path: Path, javascript: Path):
