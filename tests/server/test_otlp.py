@@ -285,3 +285,15 @@ def test_bad_grpc_request_is_refused_for_good(server: Process):
         with pytest.raises(grpc.RpcError) as error:
             export(b"\x0a\xff", timeout=10)
     assert cast("Any", error.value).code() == grpc.StatusCode.INVALID_ARGUMENT
+
+
+def test_live_page_says_what_was_refused(tmp_path: Path):
+    process = start_server(tmp_path)
+    try:
+        assert b"0 spans stored \xc2\xb7 0 refused" in process.client.get("/live").body
+        assert post(process.receiver, b"{").status == 400
+        assert post(process.receiver, request(span(1), span(2, spanId="0" * 16))).status == 200
+        page = process.client.get("/live").body.decode()
+        assert "1 record and 1 request refused since the start" in page
+    finally:
+        assert process.stop() == 0

@@ -73,6 +73,13 @@ class Acceptance(NamedTuple):
     """Spans that were refused because their ids are invalid."""
 
 
+class Refusals(NamedTuple):
+    """What was not stored since the start: records with invalid ids, and whole requests."""
+
+    records: int = 0
+    requests: int = 0
+
+
 class Ingest:
     """Writes payloads to the inbox of a store and keeps its index up to date."""
 
@@ -91,6 +98,8 @@ class Ingest:
         """The last payload in the index, as far as this server knows."""
         self._noticed = _now()
         """The newest time in the index of a session that another server has indexed."""
+        self.refused = Refusals()
+        """What was refused since the start. Senders are told; people see it on the live page."""
         self.problem: str | None = None
         """Why the last write failed, if it did."""
         with open_inbox(store):  # a store that cannot be opened is reported at once
@@ -107,12 +116,23 @@ class Ingest:
     ) -> Acceptance:
         """Check an export request and hand it over, compressed as it came. Raises `FormatError` if
         it is none, and `FullError` if it cannot be stored now."""
-        request = check_request(body, signal, encoding)
+        try:
+            request = check_request(body, signal, encoding)
+        except CarobError:
+            self._refuse(requests=1)
+            raise
+        if request.rejected:
+            self._refuse(records=request.rejected)
         if not request.records:
             return Acceptance(None, request.rejected)
         kind, packing = f"{signal}/{encoding}", "gzip" if gzipped else ""
         payload = Payload(_now(), kind, packing, gzipped or body)
         return Acceptance(self._add(payload), request.rejected)
+
+    def _refuse(self, *, records: int = 0, requests: int = 0) -> None:
+        with self._ready:  # receivers are threads
+            known = self.refused
+            self.refused = Refusals(known.records + records, known.requests + requests)
 
     def _add(self, payload: Payload) -> Future[None]:
         future: Future[None] = Future()

@@ -87,7 +87,12 @@ def serve(
         upkeep = Upkeep(store, GoldenFolder(), publish=events.publish, leases=leases)
         stack.callback(upkeep.close)
         workspace = Workspace(
-            store=store, addresses=addresses, jobs=jobs, publish=events.publish, upkeep=upkeep
+            store=store,
+            addresses=addresses,
+            jobs=jobs,
+            publish=events.publish,
+            refused=lambda: ingest.refused,
+            upkeep=upkeep,
         )
         for rule in upkeep.rules:
             if rule.problem:

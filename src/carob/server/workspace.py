@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from carob.api.golden import GoldenFolder
+from carob.api.ingest import Refusals
 from carob.api.load import REGISTRY
 from carob.api.run_jobs import JobSources, RunJobs
 from carob.api.trace_uploads import UPLOADS
@@ -30,6 +31,8 @@ class Workspace:
     jobs: RunJobs = field(default_factory=RunJobs)
     publish: Callable[[str, object], None] = ignore
     """Tells everyone who follows the events what has changed."""
+    refused: Callable[[], Refusals] = Refusals
+    """What the receivers refused since the start."""
     upkeep: Upkeep | None = None
     """What the server does by itself: its rules and its retention."""
 

@@ -116,6 +116,8 @@ def _changes(newest: list[RunEntry]) -> Markup | None:
             tag("a", run.dataset or run.id, href=address("runs", run.id), dir="auto"),
             f", was {run.change.verdict_before}: ",
             pass_change(run),
+            " · ",
+            tag("a", "what flipped", href=address("compare", run=run.id)),
         )
         for run in newest
         if run.change is not None and run.change.verdict_before != run.verdict

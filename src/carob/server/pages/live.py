@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from carob.api.golden import find_file, list_datasets
+from carob.api.ingest import Refusals
 from carob.api.sessions import (
     count_sessions,
     evaluate_sessions,
@@ -68,7 +69,7 @@ def show_live(workspace: Workspace, query: LiveQuery) -> Page:
     more = address("live", agent=query.agent, state=query.state, q=query.q, after=listing.next)
     region = tag(
         "div",
-        _status(counts),
+        _status(counts, workspace.refused()),
         _table(workspace, listing.items, support) if counts.sessions else _nothing(workspace),
         tag("p", tag("a", "Older sessions", href=more, rel="next")) if listing.next else None,
         id="live",
@@ -144,14 +145,23 @@ def _addresses(workspace: Workspace) -> str:
     return " · ".join(f"{name} {where}" for name, where in workspace.addresses.items())
 
 
-def _status(counts: SessionCounts) -> Markup:
+def _status(counts: SessionCounts, refused: Refusals) -> Markup:
     state = "receiving" if counts.open else "listening"
     text = (
         f"{state} · {count(counts.sessions, 'session')} · {counts.open:,} open · "
-        f"{count(counts.spans, 'span')} stored"
+        f"{count(counts.spans, 'span')} stored · {_refusals(refused)}"
     )
     beat = tag("span", class_="heartbeat on" if counts.spans else "heartbeat", aria_hidden="true")
     return tag("p", beat, text, role="status", class_="quiet")
+
+
+def _refusals(refused: Refusals) -> str:
+    parts = [
+        count(number, name)
+        for number, name in ((refused.records, "record"), (refused.requests, "request"))
+        if number
+    ]
+    return f"{' and '.join(parts)} refused since the start" if parts else "0 refused"
 
 
 def _nothing(workspace: Workspace) -> Markup:
