@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from carob.schema import Json, ModelCall, ToolCall, ToolResult, Trace, Usage
 from carob.traces.messages.blocks import read_message
 from carob.traces.messages.tool_blocks import plain_value
-from carob.traces.messages.turns import TurnBuilder
+from carob.traces.messages.turns import TOOL_FAILED, TurnBuilder
 from carob.traces.messages.usage import usage_of
 from carob.traces.normalize import content_digest_id, instant
 from carob.traces.shape import as_count, as_object, as_text, decode_structure, objects_in
@@ -64,12 +64,7 @@ def _add_step(builder: TurnBuilder, step: dict[str, Json], agent: dict[str, Json
         if usage := usage_of(step.get("metrics")):
             builder.add_model_call(ModelCall(model=model, usage=usage, agent=name))
     for result in objects_in(as_object(step.get("observation")).get("results")):
-        builder.add_result(
-            ToolResult(
-                id=as_text(result.get("source_call_id")),
-                result=plain_value(result.get("content")),
-            )
-        )
+        builder.add_result(_tool_result(result))
     builder.add_time(instant(step.get("timestamp")))
 
 
@@ -80,6 +75,14 @@ def _tool_call(call: dict[str, Json], agent: str | None) -> ToolCall:
         id=as_text(call.get("tool_call_id")),
         agent=agent,
     )
+
+
+def _tool_result(result: dict[str, Json]) -> ToolResult:
+    """The result; ATIF has no field for a failure, and Harbor notes it in the extra fields."""
+    value = plain_value(result.get("content"))
+    failed = as_object(result.get("extra")).get("tool_result_is_error") is True
+    error = (as_text(value) or TOOL_FAILED) if failed else None
+    return ToolResult(id=as_text(result.get("source_call_id")), result=value, error=error)
 
 
 def _add_totals(builder: TurnBuilder, totals: dict[str, Json], agent: dict[str, Json]) -> None:
