@@ -3,7 +3,7 @@ from __future__ import annotations
 import shutil
 import sys
 import time
-from contextlib import suppress
+from contextlib import chdir, suppress
 from importlib import resources
 from pathlib import Path
 
@@ -86,16 +86,24 @@ def test_short_work_and_pipes_show_no_progress(
     assert capsys.readouterr().err == ""
 
 
-@pytest.fixture
-def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The demo's data, two stored runs and a release."""
+@pytest.fixture(scope="module")
+def stocked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the demo's data, two stored runs and a release."""
+    folder = tmp_path_factory.mktemp("shop")
     with resources.as_file(resources.files("carob") / "demo" / "data") as data:
-        shutil.copytree(data, tmp_path, dirs_exist_ok=True)
+        shutil.copytree(data, folder, dirs_exist_ok=True)
+    with chdir(folder):
+        for release in ("good", "regressed"):
+            call("run", f"traces/{release}.otlp.jsonl", "--golden", "support.evalset.json")
+        call("release", "support.evalset.json", "--no-lint", "--date", "2026-01-05")
+        call("store", "export", "all.jsonl.gz")
+    return folder
+
+
+@pytest.fixture
+def shop(stocked: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.copytree(stocked, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
-    for release in ("good", "regressed"):
-        call("run", f"traces/{release}.otlp.jsonl", "--golden", "support.evalset.json")
-    call("release", "support.evalset.json", "--no-lint", "--date", "2026-01-05")
-    call("store", "export", "all.jsonl.gz")
 
 
 def call(*args: str) -> None:
