@@ -160,3 +160,12 @@ def test_completion_of_options_imports_no_use_case():
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )
     assert output.stdout == "plain,--golden\n"
+
+
+def test_script_of_click_completes_words(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("_CAROB_COMPLETE", "bash_complete")
+    monkeypatch.setenv("COMP_WORDS", "carob compl")
+    monkeypatch.setenv("COMP_CWORD", "1")
+    monkeypatch.delenv("COMP_LINE", raising=False)
+    done = subprocess.run([BIN / "carob"], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("plain,completion\n", "")

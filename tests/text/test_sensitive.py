@@ -57,6 +57,8 @@ TEXTS: list[tuple[str, list[SensitiveKind]]] = [
     ("Card 4111 1111 1111 1111, call +44 20 7946 0958.", ["card", "phone"]),
     ("Order 482913657, parcel 1Z999AA10123456784, 3,141,592,653 euros.", []),
     ("Log in as demo, pw: s3cr3tPass99.", ["secret"]),
+    ("The password is hunter2secret.", ["secret"]),
+    ("Your password is correct.", []),
     ("Write to support@harbour.example about invoice 536904399.", []),
 ]
 

@@ -53,7 +53,9 @@ class _BashComplete(BashComplete):
     source_template = _BASH
 
     def get_completion_args(self) -> tuple[list[str], str]:
-        line = os.environ["COMP_LINE"]
+        line = os.environ.get("COMP_LINE")
+        if line is None:  # a script that click wrote, not ours
+            return super().get_completion_args()
         _, *words = split_arg_string(line)
         return (words, "") if line.endswith(" ") else (words[:-1], words[-1] if words else "")
 

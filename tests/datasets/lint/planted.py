@@ -129,6 +129,10 @@ SAMPLES = {
         "The head office is in Berlin.",
         "C603",
     ),
+    "wrong-city-in-a-short-sentence": grounded(
+        "Our office is in Paris.", "The office is in Berlin.", "C603"
+    ),
+    "clean-label": grounded("Plans and prices, page 12", "The plan costs 29 euros."),
     "wrong-person": grounded(
         "The returns team is led by Amara Okafor since last spring.",
         "The returns team is led by Lucia Santos.",

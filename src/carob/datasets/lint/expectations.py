@@ -95,7 +95,8 @@ _WORD = re.compile(r"[^\W\d_]{4,}")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _CAPITALIZED = re.compile(r"(?<=\w[ ,;(])[^\W\d_a-zß-ÿ][^\W\d_]*")
 _LABEL_WORDS = 6
-"""A context with fewer words only names where the answer is."""
+"""A context with fewer words only names where the answer is, unless it is a sentence."""
+_SENTENCE_WORDS = 5
 _STEM = 5
 _LEAST_SHARED = 0.15
 """Share of the answer's words; a good answer has many words of its own."""
@@ -120,7 +121,7 @@ class UnsupportedAnswers(RuleFamily):
     def visit(self, item: LintItem) -> Iterator[Violation]:
         case = item.case
         context = case.context
-        if context is None or len(context.split()) < _LABEL_WORDS or _has_tools(case):
+        if context is None or _is_label(context) or _has_tools(case):
             return
         for turn in case.turns:
             sources = f"{context}\n{case.relevant_context or ''}\n{turn.user or ''}"
@@ -129,6 +130,11 @@ class UnsupportedAnswers(RuleFamily):
                 hint = "add the part of the source that contains the answer"
                 path = path_of(item.doc, context)
                 yield Violation(UNSUPPORTED_ANSWER, item.location, reason, hint, path)
+
+
+def _is_label(context: str) -> bool:
+    is_sentence = context.rstrip().endswith((".", "!"))
+    return len(context.split()) < (_SENTENCE_WORDS if is_sentence else _LABEL_WORDS)
 
 
 def _has_tools(case: Case) -> bool:

@@ -43,7 +43,7 @@ _LABEL = re.compile(
 _LABEL_HINTS = ("pass", "pw", "kenn", "contras", "senha", "wacht", "has", "parola")
 _NO_PASSWORD = re.compile(
     r"[<{\[$%(].*|[*•.xX_-]+|\D*pass\D*|.*(?:://|@[\w-]+\.).*|(?:base|sha|md|utf|aes|argon)-?\d.*"
-    r"|\w+(?:ed|en|ing|able|ible|ive|al|ory|ful|less|t)|.*'.*"
+    r"|[^\W\d_]+(?:ed|en|ing|able|ible|ive|al|ory|ful|less|t)|.*'.*"
     r"|here|below|above|optional|null|none|true|false|secure|safe|weak|wrong|unique|yours?|same"
     r"|private|geheim|falsch|sicher|richtig|hier|oblig\w+|sensi\w+|secr[eè]te?|requ\w+|expir\w+"
     r"|incorrect\w*|segur[ao]|oubli\w*|olvid\w*|minimum|maximum",
