@@ -8,6 +8,10 @@ from typing import Any
 import pytest
 
 import carob
+from carob.api.live_request import LiveRequest
+from carob.api.rescore import load_rescored
+from carob.api.run_request import RunRequest
+from carob.api.runs import evaluate
 from carob.errors import CarobError
 from carob.schema import Case, CaseSession, Dataset, Run, Turn
 from tests.judges.scripted_server import (
@@ -147,6 +151,33 @@ def test_stream_is_joined(tmp_path: Path):
         template = f'url = "{server.url}"\ndelta = "$.d"\n[body]\nq = "{{{{message}}}}"\n'
         scored = run(tmp_path, template, golden(Turn(user="order?", response="shipped")))
     assert scored.verdict == "passed"
+
+
+def test_time_to_the_first_piece_of_a_stream_is_recorded(tmp_path: Path):
+    events = b'data: {"d": ""}\n\n' + b'data: {"d": "a"}\n\n' * 3
+    response = ServerResponse(
+        headers={"Content-Type": "text/event-stream"}, body=events, delay=0.1, drip=0.02
+    )
+    store = str(tmp_path / "runs.db")
+    with ScriptedServer(response) as server:
+        file = tmp_path / "agent.toml"
+        file.write_text(f'url = "{server.url}"\ndelta = "$.d"\n[body]\nq = "{{{{message}}}}"\n')
+        request = RunRequest(
+            golden=golden(Turn(user="a"), Turn(user="b")),
+            metrics=["latency"],
+            live=LiveRequest(target=f"http:{file}"),
+            store=store,
+            labels={"a": "b"},
+        )
+        run = evaluate(request).run
+    request, _ = load_rescored(RunRequest(store=store, rescore=run.id), run.id)
+    (trace,) = request.recorded
+    first = trace.attributes["carob.time_to_first_token_ms"]
+    assert isinstance(first, list)
+    assert len(first) == 2
+    durations = [(turn.end or 0) - (turn.start or 0) for turn in trace.turns]
+    for wait, duration in zip(first, durations, strict=True):
+        assert 100 <= float(str(wait)) < duration / 1e6
 
 
 def test_session_is_opened_and_closed(tmp_path: Path):

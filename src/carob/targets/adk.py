@@ -20,6 +20,7 @@ from carob.targets.adk_mocks import make_mock_plugin
 from carob.targets.http import HttpClient, check_address
 from carob.targets.mocks import STATE_DELTAS
 from carob.targets.target import (
+    FIRST_TOKENS,
     Attempt,
     Capability,
     Conversation,
@@ -33,7 +34,6 @@ from carob.traces.shape import as_object, fold_keys, objects_in
 _SHOWN: frozenset[Capability] = frozenset(
     ("state_in", "state_out", "calls", "results", "usage", "agents", "stream")
 )
-FIRST_TOKENS = "carob.time_to_first_token_ms"
 
 
 def open_adk(settings: TargetSettings) -> Target:

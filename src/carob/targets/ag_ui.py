@@ -11,6 +11,7 @@ from carob.schema import Case, Json, TargetSettings, Trace, Turn
 from carob.targets.http import HttpClient, check_address
 from carob.targets.mocks import MissingMockError
 from carob.targets.target import (
+    FIRST_TOKENS,
     Attempt,
     Capability,
     Conversation,
@@ -87,7 +88,7 @@ class _Thread:
     async def close(self) -> Trace | None:
         """Return the last state that the agent showed."""
         state = as_object(self._state) if self._shown_state else None
-        attributes: dict[str, Json] = {"carob.time_to_first_token_ms": self._first}
+        attributes: dict[str, Json] = {FIRST_TOKENS: self._first}
         return Trace(
             id="",
             state=state,

@@ -23,6 +23,9 @@ ErrorKind: TypeAlias = Literal[
 """What broke: the agent itself, the golden case, the connection, the key, a missing tool mock, an
 answer that cannot be understood, a rate limit, a time limit, the simulated user."""
 
+FIRST_TOKENS = "carob.time_to_first_token_ms"
+"""The attribute of a trace with the milliseconds until the first token of each turn."""
+
 
 class TargetError(Exception):
     """A conversation that cannot go on, and why. The message never contains a key."""

@@ -6,6 +6,7 @@ answers is a placeholder of the next.
 
 from __future__ import annotations
 
+import time
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -20,6 +21,7 @@ from carob.targets.http import HttpClient, check_address, error_text
 from carob.targets.json_template import check_placeholders, fill, find, parse_path
 from carob.targets.replies import as_turn
 from carob.targets.target import (
+    FIRST_TOKENS,
     Attempt,
     Capability,
     Conversation,
@@ -152,6 +154,8 @@ class _TemplateConversation:
         self._target = target
         self._history: list[Json] = []
         self._state: dict[str, Json] | None = None
+        self._first: list[Json] = []
+        """Milliseconds until the first piece of each turn's streamed answer."""
         self._values: dict[str, Any] = {
             "session": attempt.session,
             "state": dict(attempt.state),
@@ -197,7 +201,10 @@ class _TemplateConversation:
         if closing:
             state = (await self._send(closing, "")).get("state")
             self._state = state if isinstance(state, dict) else self._state
-        return Trace(id="", state=self._state) if self._state is not None else None
+        if self._state is None and not self._first:
+            return None
+        attributes: dict[str, Json] = {FIRST_TOKENS: self._first} if self._first else {}
+        return Trace(id="", state=self._state, attributes=attributes)
 
     async def _send(self, request: RequestTemplate, traceparent: str) -> dict[str, Json]:
         """Send a request, and return the fields of its answer that are there."""
@@ -232,6 +239,7 @@ class _TemplateConversation:
         path = parse_path(request.delta or "", self._target.where)
         pieces: list[str] = []
         fields: dict[str, Json] = {}
+        started, waited = time.perf_counter(), None
         async with self._target.client.stream(url, body, headers=headers) as stream:
             async for event in stream:
                 if event.data == "[DONE]":
@@ -239,8 +247,12 @@ class _TemplateConversation:
                 value = event.json()
                 piece = find(value, path)
                 if isinstance(piece, str):
+                    if piece and not any(pieces):
+                        waited = round(1000 * (time.perf_counter() - started), 1)
                     pieces.append(piece)
                 fields |= self._fields(request, value)
         if not pieces:
             raise TargetError("protocol", f"no event has a text at {request.delta}")
+        if request is self._target.steps[-1]:
+            self._first.append(waited)
         return {**fields, "response": "".join(pieces)}
