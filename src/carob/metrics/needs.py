@@ -78,8 +78,13 @@ def has_args(trace: Trace) -> bool:
     """Tell whether the arguments of tool calls were recorded, if there were calls."""
     # Frameworks can record calls without arguments. In a trace that has the arguments of any call,
     # a call without arguments really had none.
-    calls = [call for turn in trace.turns for call in turn.tool_calls or ()]
-    return not calls or any(call.args is not None for call in calls)
+    was_called = False
+    for turn in trace.turns:
+        for call in turn.tool_calls or ():
+            if call.args is not None:
+                return True
+            was_called = True
+    return not was_called
 
 
 def _has_results(trace: Trace) -> bool:

@@ -67,8 +67,9 @@ def unrecorded_calls(case: Case, trace: Trace) -> Unscored | None:
 
     A case that states no call is not held back by a trace that has none.
     """
-    if any(turn.tool_calls is not None for turn in trace.turns):
-        return None
+    for turn in trace.turns:  # a loop, as above
+        if turn.tool_calls is not None:
+            return None
     return NOT_RECORDED if _states_calls_by_turn(case) else EXPECTS_NONE
 
 

@@ -193,6 +193,9 @@ def _same_or_unstated_args(expected: ToolCall, actual: ToolCall) -> bool:
 
 
 def _match_exact(expected: Calls, actual: Calls, same: SameCall) -> bool:
+    # Equal tuples are compared without a call per pair, and most turns of a wrong trace are right.
+    if expected == actual:
+        return True
     return len(expected) == len(actual) and all(map(same, expected, actual))
 
 
