@@ -56,7 +56,7 @@ class BatchMerger:
     """Collects batches. Each may be added once, in any order."""
 
     def __init__(self, job: ScoringJob, in_memory: int | None = None) -> None:
-        self._job, self._in_memory = job, in_memory
+        self._job = job
         self._sorter = ResultSorter(in_memory)
         self._results = 0
         self._covered = bytearray(len(job.cases or ()))
@@ -97,7 +97,7 @@ class BatchMerger:
         """Return all results, with one for each case that has no trace."""
         self._pair_only_trace(score)
         self._add_cases_without_trace()
-        spool = Spool(RESULTS, self._in_memory)
+        spool = Spool(RESULTS, self._sorter.in_memory)
         for _, result in self._sorter:
             if isinstance(result, bytes):
                 spool.append_encoded(result)

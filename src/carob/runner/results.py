@@ -15,11 +15,13 @@ from typing import NamedTuple, TypeAlias
 import msgspec
 
 from carob.files.scratch import make_scratch_folder, remove_folder
-from carob.files.spool import IN_MEMORY
 from carob.schema import CaseResult
 from carob.schema.base import prepare_type
 from carob.schema.codec import RESULTS
 
+IN_MEMORY = 10_000
+"""Results that stay in memory, about a kilobyte each: writing, sorting and reading them again takes
+as long as scoring them."""
 _BLOCK = 128 << 10
 """Bytes of a sorted run that are in memory while runs are merged."""
 _MAX_RUNS = 64
@@ -46,7 +48,7 @@ class ResultSorter:
     """Sorts results. More than `in_memory` of them are sorted on disk."""
 
     def __init__(self, in_memory: int | None = None) -> None:
-        self._in_memory = IN_MEMORY if in_memory is None else in_memory
+        self.in_memory = IN_MEMORY if in_memory is None else in_memory
         self._held: list[SortedResult] = []
         self._folder: Path | None = None
         self._runs: list[Path] = []
@@ -55,7 +57,7 @@ class ResultSorter:
     def add(self, key: ResultKey, result: CaseResult | bytes) -> None:
         """Add a result."""
         self._held.append((key, result))
-        if len(self._held) > self._in_memory:
+        if len(self._held) > self.in_memory:
             self._write_run()
 
     def __iter__(self) -> Iterator[SortedResult]:

@@ -56,16 +56,17 @@ def _has_transcript(turn: TurnSpans) -> bool:
 
 
 def _is_recorded(model: ModelSpans) -> bool:
-    if any(message.partial for message in model.messages):
-        return False
-    if _requested_calls(model) and not any(message.calls for message in model.messages):
-        return False
-    return any(
-        message.calls
-        or (message.text is not None and not is_printed_message(message.text))
-        or (message.text is None and not message.hidden)
-        for message in model.messages
-    )
+    has_calls = has_content = False
+    for message in model.messages:
+        if message.partial:
+            return False
+        if message.calls:
+            has_calls = True
+        elif message.text is None:
+            has_content = has_content or not message.hidden
+        else:
+            has_content = has_content or not is_printed_message(message.text)
+    return has_calls or (has_content and not _requested_calls(model))
 
 
 def _explain_silence(

@@ -32,6 +32,7 @@ class RoleSpan(msgspec.Struct, eq=False, gc=False):
     _usage: Usage | None = None
     _inputs: tuple[str, list[Message]] | UnsetType | None = UNSET
     _outputs: tuple[str, list[Message]] | UnsetType | None = UNSET
+    _user_text: tuple[str, str] | UnsetType | None = UNSET
 
     @property
     def stated_agent(self) -> str | None:
@@ -68,6 +69,13 @@ class RoleSpan(msgspec.Struct, eq=False, gc=False):
         if self._outputs is UNSET:
             self._outputs = self.convention.output_messages(self.span)
         return self._outputs
+
+    def user_text(self) -> tuple[str, str] | None:
+        """Return the user's last text and its source, read only once: where turns begin and what
+        the user wrote are both decided by it."""
+        if self._user_text is UNSET:
+            self._user_text = self.convention.user_text(self.span)
+        return self._user_text
 
 
 # Unlike the other structs here, contexts are tracked by the cycle collector (no `gc=False`). They

@@ -53,22 +53,22 @@ def _is_one_run(owners: list[RoleSpan], first: RoleSpan) -> bool:
     where no message is recorded at all."""
     if first.role != "chain" or not is_around(first, owners):
         return False
-    if first.convention.user_text(first.span) is not None:
+    if first.user_text() is not None:
         return True
-    return all(owner.convention.user_text(owner.span) is None for owner in owners)
+    return all(owner.user_text() is None for owner in owners)
 
 
 def _find_agent_starts(owners: list[RoleSpan]) -> list[RoleSpan]:
     first = owners[0]
     last_end = first.span.end or 0
-    user = first.convention.user_text(first.span)
+    user = first.user_text()
     starts: list[RoleSpan] = []
     for owner in owners[1:]:
         is_after = (owner.span.start or 0) >= last_end > 0
         last_end = max(last_end, owner.span.end or 0)
         if not is_after or (owner.name != first.name and owner.span.parent_id is not None):
             continue
-        next_user = owner.convention.user_text(owner.span)
+        next_user = owner.user_text()
         if _is_new_message(user, next_user, same_agent=owner.name == first.name):
             starts.append(owner)
             user = next_user
@@ -91,7 +91,7 @@ def _find_run_starts(workflow: RoleSpan, role_spans: list[RoleSpan]) -> list[Rol
 
     A workflow that received a user message itself is one turn.
     """
-    if workflow.role != "workflow" or workflow.convention.user_text(workflow.span) is not None:
+    if workflow.role != "workflow" or workflow.user_text() is not None:
         return []
     has_answer = workflow.convention.response_text(workflow.span) is not None
     is_bare = not has_answer and not any(span.role == "agent" for span in role_spans)
@@ -169,7 +169,7 @@ class _SplitExchange:
 
 
 def _asked_text(model: RoleSpan) -> str | None:
-    text = model.convention.user_text(model.span)
+    text = model.user_text()
     return None if text is None or is_printed_object(text[1]) else text[1]
 
 

@@ -185,7 +185,7 @@ def find_front(role_spans: list[RoleSpan]) -> RoleSpan | None:
     first = role_spans[0]
     if first.role != "chain" or not is_around(first, role_spans):
         return None
-    text = first.convention.user_text(first.span)
+    text = first.user_text()
     return None if text is None or is_printed_object(text[1]) else first
 
 

@@ -104,7 +104,7 @@ def _find_user_text(turn: TurnSpans) -> tuple[str, str] | None:
     first = next(iter(turn.main_models or turn.models), None)
     for role_spans in (outer, first.spans) if first else (outer,):
         for role_span in role_spans:
-            text = role_span.convention.user_text(role_span.span)
+            text = role_span.user_text()
             if text is None or is_printed_object(text[1]):
                 continue
             if role_spans is not outer and _quotes_documents(text[1], turn):
@@ -117,7 +117,7 @@ def _find_user_text(turn: TurnSpans) -> tuple[str, str] | None:
         if transcript and last is not None and (asked := unframe_user(last)) is not None:
             return transcript[0], asked
     for step in _steps(turn)[:1]:
-        return step.convention.user_text(step.span)
+        return step.user_text()
     return None
 
 
@@ -138,8 +138,11 @@ def _steps(turn: TurnSpans) -> list[RoleSpan]:
 
 def _outer_spans(turn: TurnSpans, agent: RoleSpan | None) -> list[RoleSpan]:
     """The spans around the work of a turn, the outermost first."""
-    spans = [turn.front, turn.owner, agent]
-    return [span for index, span in enumerate(spans) if span and span not in spans[:index]]
+    spans: list[RoleSpan] = []
+    for span in (turn.front, turn.owner, agent):
+        if span is not None and span not in spans:
+            spans.append(span)
+    return spans
 
 
 def _find_response(turn: TurnSpans) -> tuple[str, str] | None:
