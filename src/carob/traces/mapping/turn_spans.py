@@ -77,7 +77,9 @@ class TurnSpans(msgspec.Struct, eq=False, gc=False):
         agents = [
             owner for owner in self.owners if owner.role == "agent" and not self.is_in_tool(owner)
         ]
-        return max(agents, key=lambda agent: agent.span.end or 0, default=None)
+        if len(agents) < 2:
+            return agents[0] if agents else None
+        return max(agents, key=lambda agent: agent.span.end or 0)
 
     def is_in_tool(self, role_span: RoleSpan) -> bool:
         """Whether a span works for a tool, not for the agent that answers the user."""

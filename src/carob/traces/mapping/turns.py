@@ -254,7 +254,7 @@ def _agent_names(turn: TurnSpans) -> tuple[str, ...]:
         if not any(candidates):
             candidates = [workflow_name(turn), *(chain.name for chain in turn.chains)]
         return _without_repeats(name for name in candidates if name)
-    if len({*(agent.name for agent in agents), *(model.agent for model in turn.models)}) == 1:
+    if len({*[agent.name for agent in agents], *[model.agent for model in turn.models]}) == 1:
         return (agents[0].name or "",)
     steps = [(agent.span.start or 0, 0, agent.name, agent.span.end) for agent in agents]
     steps += [(model.outer.span.start or 0, 1, model.agent, None) for model in turn.models]

@@ -71,14 +71,14 @@ class Collection(msgspec.Struct):
     idle_keys: dict[str, int] = {}
     """The attributes of these spans, and how often they were seen."""
 
-    def facts(self) -> Iterator[CollectedFacts]:
+    def facts(self) -> Iterator[CollectedFacts | CollectedTrace]:
         """What is known about all traces."""
         spans = self.spans
         if isinstance(spans, TraceTable):
             yield from spans.facts()
         else:
-            yield from (trace.facts for trace in spans.values())
-        yield from (trace.facts for trace in self.ready_traces)
+            yield from spans.values()
+        yield from self.ready_traces
 
     def merge(self, addition: Collection) -> None:
         """Add what another process has read; a trace that both have seen is read again."""

@@ -127,7 +127,12 @@ def _number_duplicates(traces: Iterable[CollectedTrace]) -> Iterator[CollectedTr
 
 def _merge_session(name: str, traces: list[Trace]) -> Trace:
     """One trace of a session, which lists the ids of the traces that it was merged from."""
-    merged = next(merge_sessions(traces)) if len(traces) > 1 else traces[0]
+    if len(traces) == 1:
+        merged = traces[0]
+        if merged.id == name:
+            return merged
+    else:
+        merged = next(merge_sessions(traces))
     ids = list(dict.fromkeys([trace.id for trace in traces]))
     if ids == [name]:
         return merged

@@ -32,7 +32,7 @@ _LATEST = 1 << 127
 
 
 class CollectedFacts(NamedTuple):
-    """What is known about a trace without loading its place."""
+    """What is known about a trace without loading its place; fields of `CollectedTrace`."""
 
     id: str
     is_used: bool
@@ -55,9 +55,9 @@ class CollectedTrace(msgspec.Struct, gc=False):
     """Whether the trace has no turn at all."""
 
     @property
-    def facts(self) -> CollectedFacts:
-        """What reports of problems need to know."""
-        return CollectedFacts(self.id, self.slot is not None, self.blank, self.is_empty)
+    def is_used(self) -> bool:
+        """Whether an agent worked under this id."""
+        return self.slot is not None
 
     @property
     def session(self) -> str:
@@ -112,9 +112,9 @@ class TraceTable(MutableMapping[str, CollectedTrace]):
         if self._rows:
             yield from self._rows.all()
 
-    def facts(self) -> Iterator[CollectedFacts]:
+    def facts(self) -> Iterator[CollectedFacts | CollectedTrace]:
         """What is known about all traces, without loading them."""
-        yield from [trace.facts for trace in self._recent.values()]
+        yield from self._recent.values()
         if self._rows:
             yield from self._rows.facts()
 
