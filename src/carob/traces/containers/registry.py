@@ -56,6 +56,7 @@ BUILTIN: dict[str, str] = {
     "codex-exec": "carob.traces.containers.codex_exec:CodexExec",
     "copilot": "carob.traces.containers.copilot:Copilot",
     "cline": "carob.traces.containers.cline:Cline",
+    "cline-task": "carob.traces.containers.cline_task:ClineTask",
     "continue": "carob.traces.containers.continue_session:ContinueSession",
     "vscode-chat": "carob.traces.containers.vscode_chat:VsCodeChat",
     "gemini-cli": "carob.traces.containers.gemini_cli:GeminiCli",
