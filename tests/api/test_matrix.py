@@ -8,6 +8,7 @@ from carob.api.leaderboard import leaderboard
 from carob.api.matrix import run_matrix
 from carob.api.run_request import RunRequest
 from carob.errors import CarobError, UsageError
+from tests.judges.scripted_server import ScriptedServer, json_response
 
 DATA = Path(__file__).parents[2] / "src" / "carob" / "demo" / "data"
 AGENT = """
@@ -112,3 +113,78 @@ def test_axes_are_combined():
     with pytest.raises(CarobError, match="profile"):
         run_matrix(request(), announce=titles.append)
     assert titles == ["target=good, profile=a"]
+
+
+PROMPTED = """
+def answer(message, conversation):
+    options = conversation.options
+    return f"{options['model']}: {options['prompt']}"
+"""
+
+
+def test_models_and_prompts_are_axes_of_any_agent():
+    Path("agent.py").write_text(PROMPTED)
+    configure(
+        'target = "python:agent.py:answer"',
+        "[matrix.model]",
+        'small = "mini-1"',
+        "[matrix.prompt]",
+        'short = "Be brief."',
+        'kind = "Be kind."',
+    )
+    result = run_matrix(request())
+    answers = {
+        title: evaluation.run.cases[0].exchanges[0].actual
+        for title, evaluation in result.evaluations.items()
+    }
+    assert answers == {
+        "model=small, prompt=short": "mini-1: Be brief.",
+        "model=small, prompt=kind": "mini-1: Be kind.",
+    }
+    targets = [evaluation.run.target for evaluation in result.evaluations.values()]
+    assert [target.params for target in targets if target] == [
+        {"model": "mini-1", "prompt": "Be brief."},
+        {"model": "mini-1", "prompt": "Be kind."},
+    ]
+
+
+def test_models_and_prompts_of_a_chat_target(monkeypatch: pytest.MonkeyPatch):
+    message = {"role": "assistant", "content": "From 9:00 to 18:00."}
+    reply = json_response({"choices": [{"message": message, "finish_reason": "stop"}]})
+    monkeypatch.setenv("CAROB_SHOP_KEY", "key-of-the-shop")
+    with ScriptedServer(reply) as server:
+        configure(
+            "[targets.shop]",
+            'name = "chat:base"',
+            f'url = "{server.url}"',
+            'key_env = "CAROB_SHOP_KEY"',
+            "[matrix.target]",
+            'shop = "shop"',
+            "[matrix.model]",
+            'small = "mini-1"',
+            'large = "maxi-2"',
+            "[matrix.prompt]",
+            'short = "Be brief."',
+        )
+        run_matrix(request())
+        asked = {
+            (item.json["model"], item.json["messages"][0]["content"]) for item in server.requests
+        }
+        keys = {item.headers["authorization"] for item in server.requests}
+    assert asked == {("mini-1", "Be brief."), ("maxi-2", "Be brief.")}
+    assert keys == {"Bearer key-of-the-shop"}
+
+
+@pytest.mark.parametrize(
+    ("target", "message"),
+    [
+        ("python:agent.py:good", "cannot see its options"),
+        ("a2a:http://127.0.0.1:9", "unknown option 'prompt'"),
+        ("chat:mini", "unknown option 'tone'"),
+    ],
+)
+def test_option_without_an_effect_is_an_error(target: str, message: str):
+    axis = "option.tone" if target.startswith("chat") else "prompt"
+    configure(f'target = "{target}"', f'[matrix."{axis}"]', 'short = "Be brief."')
+    with pytest.raises(UsageError, match=message):
+        run_matrix(request())

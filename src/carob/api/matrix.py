@@ -14,6 +14,7 @@ from carob.api.evaluation import Evaluation
 from carob.api.history import list_runs, store_exists
 from carob.api.leaderboard import BATCH, CELL
 from carob.api.live_request import LiveRequest
+from carob.api.named_targets import configured_target, named_target
 from carob.api.run_request import Listeners, RunRequest
 from carob.api.runs import evaluate
 from carob.api.settings import load_trusted
@@ -25,7 +26,9 @@ from carob.schema import Json
 from carob.schema.problem import ignore
 from carob.text.spelling import did_you_mean
 
-_PLAIN_AXES = ("target", "traces", "judge", "profile")
+_PLAIN_AXES = ("target", "model", "prompt", "traces", "judge", "profile")
+_MODELS = ("chat", "responses")
+"""Targets that are models: their name contains the model, and the prompt is the system's."""
 _OPTION = "option."
 _MAX_CELLS = 1000
 
@@ -140,7 +143,7 @@ def _cell_request(request: RunRequest, config: Config, cell: MatrixCell, batch: 
         for axis, value in values.items()
         if axis.startswith(_OPTION)
     }
-    if "target" in values or options:
+    if options or {"target", "model", "prompt"} & values.keys():
         changes["live"] = _live_request(request, config, values, options)
     params = {
         axis: msgspec.json.encode(value).decode()
@@ -164,7 +167,22 @@ def _live_request(
     flags = dict(cast("Mapping[str, object]", named)) if isinstance(named, Mapping) else {}
     if "target" in values:
         flags["name"] = values["target"]
+    name = str(flags.get("name") or "")
+    base = named_target(config, name) if name in config.targets else configured_target(config)
+    scheme = (base.name if base and (not name or name in config.targets) else name).partition(":")[
+        0
+    ]
+    if "model" in values and scheme in _MODELS:
+        if base and base.withheld:
+            raise untrusted_error(base.source, base.withheld)
+        # A name replaces that of the config's target, and its other settings stay.
+        own = {"url": base.url, "key_env": base.key_env, "headers": base.headers} if base else {}
+        flags = {**own, **{key: value for key, value in flags.items() if value is not None}}
+        flags["name"] = f"{scheme}:{values['model']}"
+    elif "model" in values:
+        options["model"] = values["model"]
+    if "prompt" in values:
+        options["system" if scheme in _MODELS else "prompt"] = values["prompt"]
     if options:
-        base = config.targets.get(str(flags.get("name"))) or config.target
         flags["options"] = {**(base.options if base else {}), **options}
     return msgspec.structs.replace(live, target=flags)

@@ -11,7 +11,6 @@ from typing import Any, NamedTuple, cast
 
 import msgspec
 
-from carob.errors import UsageError
 from carob.schema import Case, Json, ModelCall, TargetSettings, ToolResult, Trace, Turn, Usage
 from carob.targets.http import HttpClient, check_address
 from carob.targets.mocks import MissingMockError, ToolMocks
@@ -31,7 +30,6 @@ _CAN: frozenset[Capability] = frozenset(("calls", "results", "usage", "context",
 _DEFAULT_URL, _DEFAULT_KEY = "https://api.openai.com/v1", "OPENAI_API_KEY"
 _MAX_STEPS = 25
 """Model calls in one turn."""
-_OPTIONS = ("system", "tools", "temperature", "max_tokens", "body")
 
 
 def open_chat(settings: TargetSettings) -> Target:
@@ -50,10 +48,6 @@ class ChatTarget:
     can = _CAN
 
     def __init__(self, settings: TargetSettings, kind: type[_ModelConversation]) -> None:
-        unknown = next((name for name in settings.options if name not in _OPTIONS), None)
-        if unknown:
-            hint = f"expected one of: {', '.join(_OPTIONS)}"
-            raise UsageError(f"unknown option {unknown!r}", where=settings.name, hint=hint)
         self.name = settings.name
         self.model = settings.name.partition(":")[2]
         url = settings.url or os.environ.get("OPENAI_BASE_URL") or _DEFAULT_URL

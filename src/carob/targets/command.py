@@ -1,8 +1,8 @@
 """A command as a target: it lives for the whole run and speaks JSON lines on stdin and stdout.
 
 A line in is `{"v": 1, "id", "case", "attempt", "turn", "message", "history", "state", "context",
-"traceparent"}`; the line out has the same `id` and the fields of a turn, or an `error`. What the
-command writes to stderr is its log.
+"traceparent", "options"}`; the line out has the same `id` and the fields of a turn, or an `error`.
+What the command writes to stderr is its log.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def open_command(settings: TargetSettings) -> Target:
         raise UsageError(f"invalid command: {error}", where=settings.name) from error
     if not words or shutil.which(words[0]) is None:
         raise UsageError(f"no such program: {words[0] if words else ''!r}", where=settings.name)
-    return CommandTarget(settings.name, words)
+    return CommandTarget(settings.name, words, settings.options)
 
 
 class CommandTarget:
@@ -57,9 +57,9 @@ class CommandTarget:
 
     can = _CAN
 
-    def __init__(self, name: str, words: list[str]) -> None:
+    def __init__(self, name: str, words: list[str], options: Mapping[str, Json]) -> None:
         self.name = name
-        self.params: dict[str, Json] = {}
+        self.params: dict[str, Json] = dict(options)
         self._words = words
         self._child: _AgentProcess | None = None
         self._lock: asyncio.Lock | None = None
@@ -71,7 +71,7 @@ class CommandTarget:
             if self._child is None or self._child.ended:
                 self._child = _AgentProcess(self._words)
                 await self._child.start()
-        return _CommandConversation(self._child, case, attempt)
+        return _CommandConversation(self._child, case, attempt, self.params)
 
     async def close(self) -> None:
         """Close its input, and end it if that does not."""
@@ -197,8 +197,11 @@ def _kill_group(process: asyncio.subprocess.Process) -> None:
 
 
 class _CommandConversation:
-    def __init__(self, child: _AgentProcess, case: Case, attempt: Attempt) -> None:
+    def __init__(
+        self, child: _AgentProcess, case: Case, attempt: Attempt, options: Mapping[str, Json]
+    ) -> None:
         self._child, self._case, self._attempt = child, case, attempt
+        self._options = dict(options)
         self._history: list[Json] = []
         self._state: dict[str, Json] = dict(attempt.state)
         self._stated = False
@@ -219,6 +222,7 @@ class _CommandConversation:
                 "state": self._state,
                 "context": self._case.context,
                 "traceparent": turn.traceparent,
+                "options": self._options,
             }
         )
         if answer.get("error") is not None:

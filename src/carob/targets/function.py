@@ -53,6 +53,8 @@ class AgentInput:
     turn: int = 0
     traceparent: str = ""
     mocks: ToolMocks | None = None
+    options: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    """The options of the target, such as a model or a prompt of a matrix."""
 
     def call_tool(
         self, name: str, args: dict[str, Json], tool: Callable[..., Json] | None = None
@@ -78,11 +80,15 @@ class AgentInput:
 def open_function(settings: TargetSettings) -> Target:
     """Open `python:FILE.py:NAME` or `python:package.module:NAME`."""
     reference = settings.name.partition(":")[2]
-    return wrap_function(load_reference(reference, settings.name), settings.name)
+    value = load_reference(reference, settings.name)
+    return wrap_function(value, settings.name, settings.options)
 
 
-def wrap_function(value: Any, name: str | None = None) -> Target:
-    """Return Python code as a target. A target stays as it is."""
+def wrap_function(
+    value: Any, name: str | None = None, options: Mapping[str, Json] | None = None
+) -> Target:
+    """Return Python code as a target. A target stays as it is. `options` are for functions with a
+    second parameter. Raises `UsageError` if the code cannot see them."""
     if callable(getattr(value, "open", None)) and hasattr(value, "can"):
         return cast("Target", value)
     if not callable(value):
@@ -90,11 +96,15 @@ def wrap_function(value: Any, name: str | None = None) -> Target:
         raise UsageError(f"{value!r:.80} is not callable", where=name, hint=hint)
     label = name or f"python:{_qualified_name(value)}"
     if isinstance(value, type):
-        return FunctionTarget(label, _class_factory(cast("type[Any]", value), label))
+        factory = _class_factory(cast("type[Any]", value), label)
+        return FunctionTarget(label, factory, options)
     form = _form(value, label)
+    if options and form != "input":
+        hint = "take a second parameter: def answer(message, conversation)"
+        raise UsageError("this function cannot see its options", where=label, hint=hint)
     if form == "case":
         return CaseFunction(label, value)
-    return FunctionTarget(label, lambda _: (value, form))
+    return FunctionTarget(label, lambda _: (value, form), options)
 
 
 def _qualified_name(value: Any) -> str:
@@ -196,15 +206,17 @@ class FunctionTarget:
 
     can = _CAN
 
-    def __init__(self, name: str, create: _Factory) -> None:
+    def __init__(
+        self, name: str, create: _Factory, options: Mapping[str, Json] | None = None
+    ) -> None:
         self.name = name
-        self.params: dict[str, Json] = {}
+        self.params: dict[str, Json] = dict(options or {})
         self._create = create
 
     async def open(self, case: Case, attempt: Attempt) -> Conversation:
         """Start a conversation. The constructor of a class is called here."""
         function, form = await call_function(self._create, case)
-        return _FunctionConversation(function, form, case, attempt)
+        return _FunctionConversation(function, form, case, attempt, self.params)
 
     async def close(self) -> None:
         """Do nothing: there are no connections."""
@@ -212,7 +224,12 @@ class FunctionTarget:
 
 class _FunctionConversation:
     def __init__(
-        self, function: Callable[..., Any], form: _Form, case: Case, attempt: Attempt
+        self,
+        function: Callable[..., Any],
+        form: _Form,
+        case: Case,
+        attempt: Attempt,
+        options: Mapping[str, Json],
     ) -> None:
         self._function, self._form = function, form
         self._case = case.id
@@ -225,6 +242,7 @@ class _FunctionConversation:
             attempt=attempt.number,
             seed=attempt.seed,
             mocks=attempt.mocks,
+            options=options,
         )
 
     async def say(self, message: str, turn: TurnContext) -> Turn:

@@ -24,6 +24,16 @@ TARGETS: Mapping[str, str] = {
 }
 """The built-in targets by scheme, each with a reference to its factory."""
 
+_OPTIONS: Mapping[str, tuple[str, ...]] = {
+    "adk": (),
+    "chat": ("system", "tools", "temperature", "max_tokens", "body"),
+    "responses": ("system", "tools", "temperature", "max_tokens", "body"),
+    "langgraph": ("config", "context"),
+    "a2a": (),
+    "agui": ("tools", "forwarded_props"),
+}
+"""The options of targets that know which they have. Others pass them on to the agent."""
+
 
 class TargetFactory(Protocol):
     """Opens a target. This is what the entry points of `carob.targets` refer to."""
@@ -61,4 +71,9 @@ def open_target(
     if factory is None:
         message = f"unknown target {scheme!r}; expected one of: {', '.join(factories)}"
         raise UsageError(message, hint=did_you_mean(scheme, factories))
+    known = _OPTIONS.get(scheme, settings.options)
+    unknown = next((name for name in settings.options if name not in known), None)
+    if unknown:  # without an effect, the runs of a matrix would be the same, and look different
+        hint = f"expected one of: {', '.join(known)}" if known else "this target has no options"
+        raise UsageError(f"unknown option {unknown!r}", where=settings.name, hint=hint)
     return factory(settings)

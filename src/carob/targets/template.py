@@ -47,7 +47,7 @@ _CAPABILITIES: Mapping[str, Capability] = {
     "usage": "usage",
 }
 _PLACEHOLDERS: dict[str, None] = dict.fromkeys(
-    ("message", "session", "state", "context", "history", "case", "turn", "steps")
+    ("message", "session", "state", "context", "history", "case", "turn", "steps", "options")
 )
 
 
@@ -118,6 +118,9 @@ class TemplateTarget:
         self.name = settings.name
         self.template, self.where = template, where
         self.params: dict[str, Json] = {"template": msgspec.to_builtins(template)}
+        self.options = settings.options
+        if settings.options:
+            self.params["options"] = dict(settings.options)
         self.client = HttpClient(settings)
         self.steps = [*template.steps] or [template]
         self.can = _capabilities(template, self.steps)
@@ -165,6 +168,7 @@ class _TemplateConversation:
             "message": "",
             "turn": 0,
             "steps": {},
+            "options": dict(target.options),
         }
 
     async def start(self, traceparent: str) -> None:

@@ -33,7 +33,7 @@ def read_matrix(matrix: Table, folder: Path) -> dict[str, dict[str, Json]]:
 def _value(axis: str, name: str, table: Table, folder: Path) -> Json:
     if axis == "target":
         return read_target_name(table, name, effect=_ASKED)
-    if axis.startswith("option."):
+    if axis in ("model", "prompt") or axis.startswith("option."):
         return table.sensitive(name, effect=_OPTION)
     if axis == "traces":
         path = table.text(name)
