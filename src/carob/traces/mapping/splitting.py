@@ -135,10 +135,12 @@ def _find_starts(models: list[RoleSpan], *, alone: bool) -> list[RoleSpan]:
     return starts
 
 
-def asks_several(models: list[ModelSpans]) -> bool:
-    """Whether model calls received questions that have nothing to do with each other."""
-    outer = [model.outer for model in models]
-    return len(outer) > 1 and bool(_find_starts(outer, alone=True))
+def asks_several(models: list[ModelSpans], user: str | None) -> bool:
+    """Whether model calls received questions that have nothing to do with each other; the first
+    of them received what the user asked."""
+    if len(models) < 2 or _asked_text(models[-1].outer) in (None, user):
+        return False
+    return bool(_find_starts([model.outer for model in models], alone=True))
 
 
 class _SplitExchange:

@@ -8,6 +8,7 @@ from bisect import bisect_right
 import msgspec
 
 from carob.schema import Span
+from carob.traces.mapping.graphs import graph_node
 from carob.traces.mapping.roles import RoleSpan, covers
 from carob.traces.messages.message import Message
 from carob.traces.messages.printed import is_printed_object
@@ -54,6 +55,8 @@ class TurnSpans(msgspec.Struct, eq=False, gc=False):
     """The ids of the agents that a tool uses, in it or while it runs."""
     unnamed_tools: int = 0
     """Tool spans that do not say which tool it was."""
+    is_team: bool = False
+    """Whether the outermost agent only contains the agents that call models."""
     is_asked_by_model: bool = False
     """Whether only a model call records what the user asked."""
     gaps: dict[str, str] = {}
@@ -114,7 +117,8 @@ def group_by_role(role_spans: list[RoleSpan]) -> TurnSpans:
     turn.owner = _find_owner(role_spans, turn)
     turn.front = find_front(role_spans)
     turn.models = [_model_spans(spans, turn) for spans in _group_calls(models)]
-    if is_team(turn):
+    turn.is_team = _is_team(turn)
+    if turn.is_team:
         _forget_team(turn)
     turn.main_models = [model for model in turn.models if not turn.is_in_tool(model.outer)]
     turn.counters = [
@@ -280,16 +284,17 @@ def _inner_worker(role_span: RoleSpan) -> str | None:
     return role_span.convention.worker_name(role_span.span)
 
 
-def is_team(turn: TurnSpans) -> bool:
+def _is_team(turn: TurnSpans) -> bool:
     """Whether all model calls are those of agents that the outermost agent only contains. Calls
     that lack the path of their step may be anybody's."""
     has_worker = False
     for model in turn.models:
-        convention, span = model.outer.convention, model.outer.span
-        path = convention.graph_path(span)
-        if path is not None and not convention.worker_name(span):
+        path = model.outer.convention.graph_path(model.outer.span)
+        if path is None:
+            continue
+        if graph_node(path) is None:
             return False
-        has_worker = has_worker or path is not None
+        has_worker = True
     return has_worker
 
 

@@ -13,7 +13,7 @@ from carob.traces.mapping.splitting import asks_several
 from carob.traces.mapping.tokens import TokenCount
 from carob.traces.mapping.tool_calls import find_tool_calls
 from carob.traces.mapping.tool_spans import failure_reason
-from carob.traces.mapping.turn_spans import ModelSpans, TurnSpans, is_team, workflow_name
+from carob.traces.mapping.turn_spans import ModelSpans, TurnSpans, workflow_name
 from carob.traces.messages.frames import unframe_user
 from carob.traces.messages.message import last_answer, last_user
 from carob.traces.messages.printed import is_printed_message, is_printed_object
@@ -42,7 +42,7 @@ def build_turn(turn: TurnSpans) -> Turn:
     user = _note_source(sources, "user", _find_user_text(turn))
     response = _note_source(sources, "response", _find_response(turn))
     error = _error(turn, response)
-    if turn.is_asked_by_model and turn.owner and asks_several(turn.main_models):
+    if turn.is_asked_by_model and turn.owner and asks_several(turn.main_models, user):
         turn.gaps["user"] = turn.gaps["response"] = SEVERAL_QUESTIONS
     if response is None and error is None:
         turn.gaps["response"] = NO_RESPONSE
@@ -246,7 +246,7 @@ def _intermediate_messages(turn: TurnSpans, response: str | None) -> tuple[Agent
 def _agent_names(turn: TurnSpans) -> tuple[str, ...]:
     """The agents in order of start; an agent that acts again after another is named again."""
     agents = [owner for owner in turn.owners if owner.role == "agent" and owner.name]
-    if is_team(turn):
+    if turn.is_team:
         teams = {agent.name for agent in agents if agent.context.outer_agent is None}
         agents = [agent for agent in agents if agent.name not in teams]
     if not agents:
