@@ -105,11 +105,14 @@ def _parse(raw: bytes, signal: str, source: str) -> Any:
     """An export request, which has the same fields as the data in a file."""
     try:
         from google.protobuf.message import DecodeError
-        from opentelemetry.proto.logs.v1.logs_pb2 import LogsData
-        from opentelemetry.proto.trace.v1.trace_pb2 import TracesData
+
+        if signal == "traces":
+            from opentelemetry.proto.trace.v1.trace_pb2 import TracesData as Data
+        else:
+            from opentelemetry.proto.logs.v1.logs_pb2 import LogsData as Data
     except ImportError as error:
         raise _missing_library(source) from error
-    data = TracesData() if signal == "traces" else LogsData()
+    data = Data()
     try:
         data.ParseFromString(raw)
     except (DecodeError, RecursionError) as error:
