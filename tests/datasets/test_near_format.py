@@ -82,3 +82,12 @@ def test_cases_without_their_document_are_named(
         open_golden(path, formats)
     expected = f"these are cases of the format {form}: list them under `{key}`"
     assert expected in str(caught.value.hint)
+
+
+def test_keys_of_listed_objects_are_named(tmp_path: Path, formats: list[Format]):
+    path = tmp_path / "cases.json"
+    path.write_text(json.dumps({"cases": [{"mail_body": "Hi", "owner": "Mara"}]}))
+    with pytest.raises(UnknownFormatError) as caught:
+        open_golden(path, formats)
+    expected = "found the keys `cases`, and in `cases` `mail_body`, `owner`; "
+    assert str(caught.value.hint).startswith(expected)

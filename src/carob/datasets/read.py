@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, cast
 
@@ -330,11 +330,21 @@ def _describe_sample(source: Source) -> str:
     sample = _samples(source)[0][1]
     if isinstance(sample, list):
         sample = sample[0] if sample else None
-    if isinstance(sample, dict) and sample:
-        keys = ", ".join(f"`{key[:40]}`" for key in list(sample)[:12])
-        noun = "columns" if source.container == "table" else "keys"
-        return f"found the {noun} {keys}"
-    return "found no object with keys"
+    if not isinstance(sample, dict) or not sample:
+        return "found no object with keys"
+    noun = "columns" if source.container == "table" else "keys"
+    found = f"found the {noun} {_name_keys(sample)}"
+    # The cases of an unknown document are most likely in its only list of objects.
+    firsts = {key: value[0] for key, value in sample.items() if isinstance(value, list) and value}
+    lists = {key: first for key, first in firsts.items() if isinstance(first, dict) and first}
+    if len(lists) == 1:
+        ((key, first),) = lists.items()
+        found += f", and in `{key[:40]}` {_name_keys(first)}"
+    return found
+
+
+def _name_keys(row: Mapping[str, Json]) -> str:
+    return ", ".join(f"`{key[:40]}`" for key in list(row)[:12])
 
 
 def _frame(source: Source, form: Format, container: Container) -> Json:
