@@ -138,6 +138,11 @@ _HINTS: dict[str, _Hint] = {
         "export span events too; on AgentCore read the log file beside the spans",
         _LEAVES,
     ),
+    "voltagent": _Hint(
+        "use VoltAgent's own tracing, which records input and output",
+        "use VoltAgent's own tracing, which records input and output",
+        "use a model provider that reports usage",
+    ),
     "vercel": _Hint(
         "set recordInputs: true and recordOutputs: true in experimental_telemetry",
         "set recordInputs: true and recordOutputs: true in experimental_telemetry",

@@ -34,6 +34,7 @@ BUILTIN: dict[str, str] = {
     "observations": "carob.traces.conventions.observations:Observations",
     "monocle": "carob.traces.conventions.monocle:Monocle",
     "genkit": "carob.traces.conventions.genkit:Genkit",
+    "voltagent": "carob.traces.conventions.voltagent:VoltAgent",
     "promptflow": "carob.traces.conventions.promptflow:Promptflow",
     "claude-code": "carob.traces.conventions.claude_code:ClaudeCode",
     "codex": "carob.traces.conventions.codex:Codex",
