@@ -33,7 +33,7 @@ REFUSED = {
     "empty gzip": (gzip.compress(b"", mtime=0), "the file is empty"),
     "truncated gzip": (gzip.compress(b'{"a": 1}' * 99, mtime=0)[:-20], "damaged gzip data: "),
     "not gzip": (b"\x1f\x8bnonsense", "damaged gzip data: "),
-    "Parquet": (b"PAR1\x15\x04\x15\x10", "a Parquet file, expected text"),
+    "truncated Parquet": (b"PAR1\x15\x04\x15\x10", "truncated Parquet file"),
     "gzip of Parquet": (gzip.compress(b"PAR1\x15\x04"), "a Parquet file, expected text"),
     "SQLite": (b"SQLite format 3\0\x10\0", "an SQLite database, expected text"),
     "zip": (b"PK\x03\x04\x14\0a.json", "a zip archive, expected text"),

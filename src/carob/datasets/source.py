@@ -1,4 +1,5 @@
-"""Open a golden file: one document in JSON or YAML, JSON lines, or a table in CSV or Excel.
+"""Open a golden file: one document in JSON or YAML, JSON lines, the rows of a Parquet file, or a
+table in CSV or Excel.
 
 Golden files are hostile input: everything here has a limit, and every error names its line.
 """
@@ -7,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias
@@ -20,6 +21,7 @@ from carob.errors import FormatError, InputError, UnknownFormatError
 from carob.files.dialect import TableDialect, detect_dialect
 from carob.files.lines import ROW_LIMIT, at_line, lines_with_content
 from carob.files.opening import MAX_VALUE, InputFile, Stream, check_regular, open_input
+from carob.files.parquet import is_parquet, read_parquet_lines
 from carob.schema import Json, Problem
 
 Container: TypeAlias = Literal["document", "list", "rows", "table"]
@@ -46,6 +48,7 @@ _YAML = re.compile(rb" *(-[ \r\n]|[\w'][^\n,;\t:]*:([ \r\n]|$))")
 _BLOCK = 1 << 20
 _YAML_SUFFIXES = (".yaml", ".yml")
 _ZIP = b"PK\x03\x04"
+_PARQUET = "Parquet file"
 
 _PLAIN_CSV = TableDialect()
 
@@ -97,15 +100,19 @@ class Source:
     @property
     def is_text(self) -> bool:
         """Whether the file is JSON or CSV, in which a part of the text can be replaced."""
-        return not self.sheets and not self.yaml_lines
+        return not self.sheets and not self.yaml_lines and self.kind != _PARQUET
 
     def rows(self) -> Iterator[Row]:
         """The items of JSON lines or of a table, in order, without blank lines."""
         if self.container == "table":
             yield from _read_table(self)
-            return
-        with open_input(self.path) as file:
-            yield from _read_json_lines(file.stream, self)
+        elif self.kind == _PARQUET:
+            lines = read_parquet_lines(self.path)
+            yield from _decode_lines(enumerate(lines, 1), str(self.path))
+        else:
+            with open_input(self.path) as file:
+                lines = lines_with_content(file.stream, str(self.path))
+                yield from _decode_lines(lines, str(self.path))
 
     def list_items(self) -> Iterator[Row]:
         """The items of the list of a large document."""
@@ -147,7 +154,11 @@ def open_source(path: Path) -> Source:
 def open_sources(path: Path, *, split: bool = False) -> list[Source]:
     """Open a file as `open_source` does; of a workbook, every sheet that has cells. With `split`,
     the list of a large JSON document is not decoded."""
-    return _open_sheets(path) if _is_workbook(path) else [_open_text(path, split)]
+    if _is_workbook(path):
+        return _open_sheets(path)
+    if is_parquet(path):
+        return [Source(path=path, container="rows", kind=_PARQUET)]
+    return [_open_text(path, split)]
 
 
 def _open_text(path: Path, split: bool) -> Source:
@@ -316,9 +327,8 @@ def _has_second_line(stream: Stream) -> bool:
     return False
 
 
-def _read_json_lines(file: Stream, source: Source) -> Iterator[Row]:
-    where = str(source.path)
-    for number, line in lines_with_content(file, where):
+def _decode_lines(lines: Iterable[tuple[int, bytes]], where: str) -> Iterator[Row]:
+    for number, line in lines:
         try:
             yield Row(number, decode(line, where=where, line=number), data=line)
         except InputError as error:

@@ -50,6 +50,7 @@ N = TypeVar("N", Case, Dataset)
 
 YAML = (".yaml", ".yml")
 EXCEL = (".xlsx", ".xlsm", ".xls")
+PARQUET = ".parquet"
 _CONTAINERS: Mapping[str, tuple[Container, ...]] = {
     ".json": ("document", "list"),
     **dict.fromkeys(YAML, ("document", "list")),
@@ -108,6 +109,10 @@ def choose_destination(path: Path, form: Format, dataset: Dataset | None = None)
     if suffix in EXCEL:
         raise UsageError(
             f"cannot write the Excel workbook {path.name!r}", hint=f"write {path.stem}.csv"
+        )
+    if suffix == PARQUET:
+        raise UsageError(
+            f"cannot write the Parquet file {path.name!r}", hint=f"write {path.stem}.jsonl"
         )
     stated: list[Container] = [name for name in containers_for(path) if name in form.containers]
     if suffix in YAML and not stated:
