@@ -48,3 +48,18 @@ def test_excluded_cases_are_not_in_the_table(run: MakeRun):
     table = ScoreTable(run({"a": 0.0, "b": 1.0}), CaseNumbers(), {"a", "unknown"})
     assert [table.cases.names[number] for number in table.numbers()] == ["b"]
     assert table.excluded == {"a"}
+
+
+def test_every_case_may_have_a_mapping_of_its_own(run: MakeRun):
+    original = run({f"case-{number}": 1.0 for number in range(300)})
+    results = tuple(
+        msgspec.structs.replace(result, mapper=f"genai@{number}")
+        for number, result in enumerate(original.cases)
+    )
+    table = ScoreTable(msgspec.structs.replace(original, cases=results), CaseNumbers())
+    assert [table.mapper(number) for number in (0, 254, 255, 299)] == [
+        "genai@0",
+        "genai@254",
+        "genai@255",
+        "genai@299",
+    ]

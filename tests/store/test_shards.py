@@ -33,7 +33,8 @@ run = ShardedRun(
         metrics=["exact_match"],
         thresholds={"exact_match": "0.5"},
         store=store,
-    )
+    ),
+    range_size=1200,
 )
 numbers = [*range(len(run.shards))] * 2
 random.Random(seed).shuffle(numbers)
@@ -108,21 +109,52 @@ def start_worker(folder: Path, store: str, seed: int, kill_after: int) -> subpro
 def test_files_that_share_a_session_are_one_shard(tmp_path: Path):
     write_inputs(tmp_path)
     run = ShardedRun(make_request(tmp_path, str(tmp_path / "store.db")))
-    names = [[file.name for file in shard.files] for shard in run.shards]
+    names = [[Path(chunk.path).name for chunk in shard.chunks] for shard in run.shards]
     assert names[0] == ["0.jsonl", "4.jsonl"]
     assert [len(files) for files in names] == [2, 1, 1, 1, 1, 1, 1]
     assert len({shard.digest for shard in run.shards}) == 7
 
 
+def test_ranges_that_share_a_session_are_one_shard(tmp_path: Path):
+    (tmp_path / "golden.csv").write_text("Input,ExpectedOutput\nWhere is parcel 1?,In depot 1.\n")
+    (tmp_path / "traces").mkdir()
+    # The first and the last line are one session, the lines between them are alone.
+    sessions = ["s-both", *(f"s-{number}" for number in range(1, 7)), "s-both"]
+    lines = [span_line(n, session, start=n) + "\n" for n, session in enumerate(sessions)]
+    path = tmp_path / "traces" / "all.jsonl"
+    path.write_text("".join(lines))
+    request = make_request(tmp_path, str(tmp_path / "store.db"))
+    shards = ShardedRun(request, range_size=len(lines[1])).shards
+    ranges = [[(chunk.start, chunk.end) for chunk in shard.chunks] for shard in shards]
+    assert [len(parts) for parts in ranges] == [2, *[1] * (len(shards) - 1)]
+    assert ranges[0][0][0] == 0
+    assert ranges[0][1][1] == path.stat().st_size
+    assert (
+        sorted(start for parts in ranges for start, _ in parts)[1:]
+        == sorted(end for parts in ranges for _, end in parts if end)[:-1]
+    )
+
+
+def test_file_of_which_a_range_says_nothing_stays_whole(tmp_path: Path):
+    write_inputs(tmp_path)
+    path = tmp_path / "traces" / "1.jsonl"
+    idle = json.dumps({"resourceSpans": []})
+    path.write_text(path.read_text() + f"{idle}\n" * 200)
+    run = ShardedRun(make_request(tmp_path, str(tmp_path / "store.db")), range_size=1200)
+    assert [len(shard.chunks) for shard in run.shards] == [2, *[1] * 6]
+    assert {(chunk.start) for shard in run.shards for chunk in shard.chunks} == {0}
+
+
 def test_any_processes_in_any_order_make_the_run_of_one_process(tmp_path: Path, store_url: str):
     write_inputs(tmp_path)
     alone = evaluate(make_request(tmp_path, str(tmp_path / "alone.db"))).run
-    run = ShardedRun(make_request(tmp_path, store_url))
+    run = ShardedRun(make_request(tmp_path, store_url), range_size=1200)
+    assert len(run.shards) > 8  # some are ranges of a file
     run.start()
     workers = [start_worker(tmp_path, store_url, seed, (-1, 2, 5, -1)[seed]) for seed in range(4)]
     outputs = [worker.communicate() for worker in workers]
-    assert [worker.returncode for worker in workers] == [0, -signal.SIGKILL, -signal.SIGKILL, 0]
     assert [errors for _, errors in outputs] == [b""] * 4
+    assert [worker.returncode for worker in workers] == [0, -signal.SIGKILL, -signal.SIGKILL, 0]
     assert sorted(out.split()[1] for out, _ in outputs if out) == [b"False", b"True"]
     document = stored_document("latest", store=store_url)
     assert document == stored_document("latest", store=str(tmp_path / "alone.db"))

@@ -3,9 +3,9 @@ repeats of one case are one observation, not ten."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from math import fsum, sqrt
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from carob.analysis.distributions import (
     import_optional,
@@ -15,6 +15,8 @@ from carob.analysis.distributions import (
 )
 from carob.schema import Interval
 from carob.schema.outcome import Scale
+
+_BLOCK = 10_000
 
 
 class PairedSample(NamedTuple):
@@ -104,8 +106,15 @@ def at_ends(values: Sequence[float], scale: Scale) -> bool:
 def _sum_of_squares(values: Sequence[float], mean: float) -> float:
     np = import_optional("numpy")
     deviations = np.array(values) - mean
+    np.multiply(deviations, deviations, out=deviations)
     # An exact sum does not depend on the order of the cases; `.sum()` does in the last digits.
-    return fsum((deviations * deviations).tolist())
+    return fsum(_floats(deviations))
+
+
+def _floats(numbers: Any) -> Iterator[float]:
+    """The numbers of an array, without a list of all of them."""
+    for start in range(0, len(numbers), _BLOCK):
+        yield from numbers[start : start + _BLOCK].tolist()
 
 
 def _wilson(share: float, number: int, level: float) -> Interval:

@@ -35,12 +35,7 @@ def step_down(columns: Sequence[Sequence[float]], p_values: Sequence[float]) -> 
     `p_values` are those of the single tests; no adjusted p-value is smaller.
     """
     np = import_optional("numpy")
-    differences = np.array(columns, dtype=float).T
-    norms = np.sqrt((differences**2).sum(axis=0))
-    # Divided by its norm, which no flip changes, every test has the same spread, so that a metric
-    # in seconds cannot drown one between 0 and 1.
-    scaled = differences / np.where(norms > 0, norms, 1.0)
-    scaled = scaled[np.any(scaled != 0, axis=1)]
+    scaled = _scale(columns)
     observed = np.abs(scaled.sum(axis=0))
     order = np.argsort(-observed, kind="stable")
     limits = observed[order] - _ROUNDING
@@ -57,6 +52,26 @@ def step_down(columns: Sequence[Sequence[float]], p_values: Sequence[float]) -> 
     for position, index in enumerate(indices):
         adjusted[index] = max(float(stepped[position]), p_values[index])
     return adjusted
+
+
+def _scale(columns: Sequence[Sequence[float]]) -> Any:
+    """A matrix with a row for each case that differs in any test, and a column for each test.
+
+    Divided by its norm, which no flip changes, every test has the same spread, so that a metric in
+    seconds cannot drown one between 0 and 1. Column by column: of a million cases, most of which
+    do not differ, no matrix of all is made.
+    """
+    np = import_optional("numpy")
+    differs = np.zeros(len(columns[0]), dtype=bool)
+    norms: list[float] = []
+    for column in columns:
+        differences = np.asarray(column, dtype=float)
+        norms.append(float(np.sqrt(np.square(differences).sum())))
+        differs |= differences != 0
+    scaled = np.empty((int(differs.sum()), len(columns)))
+    for number, (column, norm) in enumerate(zip(columns, norms, strict=True)):
+        scaled[:, number] = np.asarray(column, dtype=float)[differs] / (norm if norm > 0 else 1.0)
+    return scaled
 
 
 def _flipped_sums(scaled: Any) -> Iterator[Any]:

@@ -20,8 +20,10 @@ _CODES = {status: code for code, status in enumerate(_STATUSES, 1)}
 PASSED, FAILED = _CODES["passed"], _CODES["failed"]
 """Codes of a status. A byte of a table has the code in its lowest bits; 0 is no score."""
 STATUS, _NOT_APPLICABLE, _DECIDES, HAS_VALUE = 7, 8, 16, 32
-_DIGEST = 16
+_DIGEST = 8
+"""Bytes of a digest. Only digests of the same case are compared, so that these are enough."""
 _NO_ROW = -1
+_MAX_BYTE = 255
 
 
 class CaseNumbers:
@@ -68,10 +70,10 @@ class MetricRows:
 
 
 class _TextRows:
-    """A text per row, of which there are few different ones."""
+    """A text per row, of which there are few different ones; often none, or one for all rows."""
 
     def __init__(self, rows: int) -> None:
-        self._codes = array("I", bytes(4 * rows))
+        self._codes = array("B", bytes(rows))
         self._by_text: dict[str, int] = {}
         self._texts: list[str | None] = [None]
 
@@ -80,6 +82,8 @@ class _TextRows:
         if code is None:
             code = self._by_text[text] = len(self._texts)
             self._texts.append(text)
+            if code == _MAX_BYTE + 1:
+                self._codes = array("I", self._codes)
         self._codes[row] = code
 
     def __getitem__(self, row: int) -> str | None:

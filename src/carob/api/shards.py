@@ -1,14 +1,14 @@
 """A run in shards, which any number of processes score, on one machine or on many.
 
-A shard is a group of trace files that share no session with other files; its digest covers the
-content of the files and everything that scores them. Results are committed to the store, each shard
-once, whoever scores it and however often. When all are there, one process makes the run of them,
-with the same bytes as if it had scored all files itself.
+A shard is a group of trace files, or of byte ranges of them, that share no session with others; its
+digest covers their content and everything that scores them. Results are committed to the store,
+each shard once, whoever scores it and however often. When all are there, one process makes the run
+of them, with the same bytes as if it had scored all files itself.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple
@@ -19,7 +19,7 @@ from carob import __version__
 from carob.api.assemble import assemble_run, dataset_info
 from carob.api.prepare import PreparedRun, prepare_run, scoring_job, trace_paths
 from carob.api.run_request import Listeners, RunRequest
-from carob.api.sources import log_finders, trace_batches
+from carob.api.sources import chunk_batches, expecting_traces, log_finders
 from carob.api.store import git_labels
 from carob.errors import UsageError
 from carob.files.atomic import FileContent
@@ -33,13 +33,15 @@ from carob.store.document import split_run
 from carob.store.runs import complete_run
 from carob.store.unfinished import RunKey, commit_shard, load_shards, shard_numbers, start_run
 from carob.traces.containers.registry import using_containers
-from carob.traces.read import group_files
+from carob.traces.read import PART_SIZE, group_chunks
+from carob.traces.reading.stream import Chunk
 
 
 class RunShard(NamedTuple):
     """A part of a run."""
 
-    files: tuple[Path, ...]
+    chunks: tuple[Chunk, ...]
+    """Files, and ranges of files of JSON lines."""
     digest: str
     """Identifies the traces of the shard and everything that scores them."""
 
@@ -47,7 +49,15 @@ class RunShard(NamedTuple):
 class ShardedRun:
     """A run that is made shard by shard. Every process opens it with the same request."""
 
-    def __init__(self, request: RunRequest, listeners: Listeners | None = None) -> None:
+    def __init__(
+        self,
+        request: RunRequest,
+        listeners: Listeners | None = None,
+        *,
+        range_size: int = PART_SIZE,
+    ) -> None:
+        """Divide the traces of a request. JSON lines are divided into ranges of about `range_size`
+        bytes, which must be the same in every process."""
         self._request, self._listeners = request, listeners or Listeners()
         self._prepared = prepare_run(request, self._listeners)
         store, cases = self._prepared.store, self._prepared.cases
@@ -58,8 +68,9 @@ class ShardedRun:
         path = self._prepared.config.path
         self._finders = log_finders(request.mapping, path, fields=ALL_FIELDS)
         self._job = scoring_job(request, self._prepared.plan, cases)
-        with using_containers(self._finders):
-            self.shards = _divide(paths, self._prepared)
+        with using_containers(self._finders), expecting_traces(paths):
+            groups = group_chunks(paths, range_size)
+        self.shards = _divide(groups, self._prepared)
         """The shards, in the same order in every process."""
         key = _digest(shard.digest.encode() for shard in self.shards)
         self._key = RunKey(key, cases.whole.name if cases else None, len(self.shards))
@@ -78,10 +89,8 @@ class ShardedRun:
 
     def score(self, number: int) -> bool:
         """Score a shard and commit its results. Returns whether they are new."""
-        part = self._prepared.cases.part if self._prepared.cases else None
-        files = self.shards[number].files
-        report = self._listeners.problem
-        with trace_batches(files, part, 1, report, finders=self._finders) as batches:
+        chunks, report = self.shards[number].chunks, self._listeners.problem
+        with chunk_batches(chunks, report, self._finders) as batches:
             if self._prepared.plan.waits:
                 with JudgeScorer(self._job) as scorer:
                     result = combine_batches(map(scorer.score, batches))
@@ -96,7 +105,10 @@ class ShardedRun:
         with open_store(self._store) as database:
             if len(shard_numbers(database, self._key.key)) < len(self.shards):
                 return None
-            run = self._merge(load_shards(database, self._key.key))
+            loaded = _Counted(load_shards(database, self._key.key))
+            run = self._merge(loaded)
+            if loaded.number < len(self.shards):  # another process completed the run meanwhile
+                return None
             labels = git_labels(self._request.labels)
             saved = complete_run(database, split_run(run), labels, self._key.key)
             return None if saved is None else run
@@ -120,7 +132,19 @@ class ShardedRun:
         return msgspec.structs.replace(run, spending=merged.usage) if plan.judged else run
 
 
-def _divide(paths: Sequence[Path], prepared: PreparedRun) -> tuple[RunShard, ...]:
+class _Counted:
+    """Shards, counted while they are read."""
+
+    def __init__(self, shards: Iterable[tuple[int, bytes]]) -> None:
+        self._shards, self.number = shards, 0
+
+    def __iter__(self) -> Iterator[tuple[int, bytes]]:
+        for shard in self._shards:
+            self.number += 1
+            yield shard
+
+
+def _divide(groups: Iterable[Sequence[Chunk]], prepared: PreparedRun) -> tuple[RunShard, ...]:
     cases, plan = prepared.cases, prepared.plan
     scored_by = msgspec.json.encode(
         {
@@ -132,14 +156,14 @@ def _divide(paths: Sequence[Path], prepared: PreparedRun) -> tuple[RunShard, ...
         },
         order="deterministic",
     )
-    groups = group_files(paths)
     return tuple(
-        RunShard(tuple(files), _digest([scored_by, *map(_file_digest, files)])) for files in groups
+        RunShard(tuple(chunks), _digest([scored_by, *map(_content_digest, chunks)]))
+        for chunks in groups
     )
 
 
-def _file_digest(path: Path) -> bytes:
-    return _digest(FileContent(path)).encode()
+def _content_digest(chunk: Chunk) -> bytes:
+    return _digest(FileContent(Path(chunk.path), chunk.start, chunk.end)).encode()
 
 
 def _digest(parts: Iterable[bytes]) -> str:

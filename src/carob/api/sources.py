@@ -22,8 +22,9 @@ from carob.schema import Case, Dataset, Problem, Trace
 from carob.schema.field_map import LOG_FIELDS, parse_field_map, select_fields
 from carob.schema.problem import ProblemListener, ProgressListener, ignore
 from carob.traces.containers.registry import ContainerFinder, using_containers
-from carob.traces.read import open_traces, read_shard, recognize_file
-from carob.traces.reading.trace_set import Shard
+from carob.traces.read import open_chunks, open_traces, read_shard, recognize_file
+from carob.traces.reading.stream import Chunk
+from carob.traces.reading.trace_set import Shard, TraceSet
 
 _ROWS_PER_BATCH = 500
 _SESSION_FILES = (".json", ".jsonl", ".eval")
@@ -139,7 +140,22 @@ def trace_batches(
     with using_containers(finders), expecting_traces(paths):
         traces = open_traces(paths, jobs=jobs, report=report, progress=reading, keep_spans=spans)
     with traces:
-        yield [partial(_read, shard, finders) for shard in traces.shards()]
+        yield _batches(traces, finders)
+
+
+@contextmanager
+def chunk_batches(
+    chunks: Sequence[Chunk], report: ProblemListener, finders: Sequence[ContainerFinder] = ()
+) -> Generator[list[Batch]]:
+    """Split the traces of files, or of ranges of them, into batches that this process reads."""
+    with using_containers(finders):
+        traces = open_chunks(chunks, report=report)
+    with traces:
+        yield _batches(traces, finders)
+
+
+def _batches(traces: TraceSet, finders: Sequence[ContainerFinder]) -> list[Batch]:
+    return [partial(_read, shard, finders) for shard in traces.shards()]
 
 
 def _read(shard: Shard, finders: Sequence[ContainerFinder]) -> Iterator[Trace]:

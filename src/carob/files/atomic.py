@@ -18,15 +18,19 @@ _BLOCK = 1 << 20
 
 
 class FileContent:
-    """The content of an existing file, which is read in blocks."""
+    """The content of an existing file, or a range of it, which is read in blocks."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, path: Path, start: int = 0, end: int | None = None) -> None:
+        self.path, self._start, self._end = path, start, end
 
     def __iter__(self) -> Iterator[bytes]:
         with self.path.open("rb") as file:
-            while block := file.read(_BLOCK):
+            file.seek(self._start)
+            while block := file.read(self._next_block(file.tell())):
                 yield block
+
+    def _next_block(self, position: int) -> int:
+        return _BLOCK if self._end is None else min(_BLOCK, self._end - position)
 
 
 def content_parts(content: Content) -> Iterable[bytes]:

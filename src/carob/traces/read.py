@@ -66,7 +66,20 @@ def open_traces(
     """
     if not paths:
         raise UsageError("no file to read")
-    chunks = whole_files(list(paths))
+    return open_chunks(
+        whole_files(list(paths)), report=report, keep_spans=keep_spans, jobs=jobs, progress=progress
+    )
+
+
+def open_chunks(
+    chunks: Sequence[Chunk],
+    *,
+    report: ProblemListener,
+    keep_spans: bool = False,
+    jobs: int = 1,
+    progress: ProgressListener = ignore,
+) -> TraceSet:
+    """Read files, or ranges of them, as one input."""
     folder = ScratchFolder()
     try:
         collection = _read_parallel(chunks, folder, report, keep_spans, jobs, progress)
@@ -92,41 +105,69 @@ def read_shard(shard: Shard) -> Iterator[Trace]:
     return shard.traces()
 
 
-def group_files(paths: Sequence[Path]) -> list[list[Path]]:
+def group_chunks(paths: Sequence[Path], size: int = PART_SIZE) -> list[list[Chunk]]:
     """Divide files into groups that can be read apart from each other: no trace and no session has
-    parts in two groups. Every file is read once for this.
+    parts in two groups. Everything is read once for this.
 
-    A file whose records cannot be assigned on its own, such as logs of spans that are elsewhere,
-    is read with all others.
+    JSON lines are divided into ranges of about `size` bytes, other files stay whole. Where a range
+    cannot be read on its own, whole files are grouped; where a file cannot, such as logs of spans
+    that are elsewhere, it is read with all others.
     """
-    groups = list(range(len(paths)))  # the first file of the group of each file
+    files = whole_files(list(paths))
+    ranges = [part for file in files for part in divide(file, -(-(file.end or 0) // size))]
+    groups = _connect(ranges, are_whole=False) if len(ranges) > len(files) else None
+    groups = groups or _connect(files, are_whole=True) or [files]
+    return [_renumber(group) for group in groups]
+
+
+def _connect(chunks: Sequence[Chunk], *, are_whole: bool) -> list[list[Chunk]] | None:
+    """Join the chunks that share a trace or a session; `None` if one cannot be read on its own."""
+    groups = list(range(len(chunks)))  # the first chunk of the group of each chunk
     owners: dict[int, int] = {}
 
-    def find(file: int) -> int:
-        while groups[file] != file:
-            groups[file] = file = groups[groups[file]]
-        return file
+    def find(number: int) -> int:
+        while groups[number] != number:
+            groups[number] = number = groups[groups[number]]
+        return number
 
-    for file, path in enumerate(paths):
-        keys = _session_keys(path)
+    for number, chunk in enumerate(chunks):
+        keys = _session_keys(chunk, is_whole=are_whole)
         if keys is None:
-            return [list(paths)]
+            return None
         for key in keys:
-            first, second = sorted((find(owners.setdefault(key, file)), find(file)))
+            first, second = sorted((find(owners.setdefault(key, number)), find(number)))
             groups[second] = first
-    members: dict[int, list[Path]] = {}
-    for file, path in enumerate(paths):
-        members.setdefault(find(file), []).append(path)
+    members: dict[int, list[Chunk]] = {}
+    for number, chunk in enumerate(chunks):
+        members.setdefault(find(number), []).append(chunk)
     return list(members.values())
 
 
-def _session_keys(path: Path) -> set[int] | None:
-    """Digests of the sessions and traces of a file; `None` if it cannot be read on its own."""
+def _renumber(chunks: Sequence[Chunk]) -> list[Chunk]:
+    """Number the chunks within their group, and join ranges that follow each other."""
+    joined: list[Chunk] = []
+    for chunk in chunks:
+        last = joined[-1] if joined else None
+        if last and (last.path, last.end) == (chunk.path, chunk.start) and last.end is not None:
+            joined[-1] = last._replace(end=chunk.end)
+        else:
+            joined.append(chunk._replace(file=len(joined)))
+    return joined
+
+
+def _session_keys(chunk: Chunk, *, is_whole: bool) -> set[int] | None:
+    """Digests of the sessions and traces of a file, or a range of one; `None` if it cannot be read
+    on its own."""
     folder = ScratchFolder()
     try:
-        chunks = whole_files([path])
+        chunks = [chunk._replace(file=0)]
         collection = _read_sequential(chunks, folder, ignore, keep_spans=False, progress=ignore)
+        _report_unused(collection, chunks, ignore)  # raises if nothing in it can be used
         if collection.orphan_logs or collection.log_only_traces or collection.untraced_spans:
+            return None
+        # Only spans say which trace they belong to. Elsewhere the first line of a file may name
+        # the session of all others, so that a range could not be told from another session.
+        if collection.ready_traces and not is_whole:
             return None
         traces = [*collection.spans.values(), *collection.ready_traces]
         names = {name for trace in traces for name in (trace.session, f"t{trace.id}")}
