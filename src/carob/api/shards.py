@@ -21,7 +21,7 @@ from carob.api.prepare import PreparedRun, prepare_run, scoring_job, trace_paths
 from carob.api.run_request import Listeners, RunRequest
 from carob.api.sources import chunk_batches, expecting_traces, log_finders
 from carob.api.store import git_labels
-from carob.errors import UsageError
+from carob.errors import StoppedError, UsageError
 from carob.files.atomic import FileContent
 from carob.runner.judging import JudgeScorer
 from carob.runner.merge import combine_batches, merge_batches
@@ -31,6 +31,7 @@ from carob.schema.field_map import ALL_FIELDS
 from carob.store import open_store
 from carob.store.document import split_run
 from carob.store.runs import complete_run
+from carob.store.spending import StoredSpending
 from carob.store.unfinished import RunKey, commit_shard, load_shards, shard_numbers, start_run
 from carob.traces.containers.registry import using_containers
 from carob.traces.read import PART_SIZE, group_chunks
@@ -74,6 +75,8 @@ class ShardedRun:
         """The shards, in the same order in every process."""
         key = _digest(shard.digest.encode() for shard in self.shards)
         self._key = RunKey(key, cases.whole.name if cases else None, len(self.shards))
+        if self._prepared.plan.waits:
+            self._prepared.judges.share_spending(StoredSpending(store, key))
 
     def start(self) -> None:
         """Register the run in the store. Exactly one process does this, before any shard is
@@ -88,7 +91,8 @@ class ShardedRun:
         return [number for number in range(len(self.shards)) if number not in committed]
 
     def score(self, number: int) -> bool:
-        """Score a shard and commit its results. Returns whether they are new."""
+        """Score a shard and commit its results. Returns whether they are new. Raises
+        `StoppedError` if the limits of judges, which hold for all processes, do not allow it."""
         chunks, report = self.shards[number].chunks, self._listeners.problem
         with chunk_batches(chunks, report, self._finders) as batches:
             if self._prepared.plan.waits:
@@ -96,6 +100,9 @@ class ShardedRun:
                     result = combine_batches(map(scorer.score, batches))
             else:
                 result = combine_batches(map(self._job.score, batches))
+        if stopped := self._prepared.judges.stopped:
+            hint = "score the shard again with a higher limit; answers so far are in the store"
+            raise StoppedError(f"judging stopped early: {stopped}", hint=hint)
         with open_store(self._store) as database:
             return commit_shard(database, self._key, number, msgspec.json.encode(result))
 

@@ -15,7 +15,7 @@ from carob.schema import JudgeSettings
 from carob.schema.judge import names_weights
 
 if TYPE_CHECKING:
-    from carob.judges.client.budget import Budget
+    from carob.judges.client.budget import Budget, SharedSpending
     from carob.judges.client.cache import Cache
     from carob.judges.providers.open import ProviderFactory
 
@@ -73,6 +73,10 @@ class JudgePool:
     def stopped(self) -> str | None:
         """Why the budget stopped the run before every question was asked."""
         return self._budget.stopped if self._clients else None
+
+    def share_spending(self, spending: SharedSpending) -> None:
+        """Let the limits hold for all processes that share the spending."""
+        self._budget.shared = spending
 
     @cached_property
     def _cache(self) -> Cache:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal, NamedTuple
+
 from carob.schema.base import Json, Struct
 from carob.schema.trust import SensitiveSetting
 
@@ -35,6 +37,24 @@ class JudgeSettings(Struct, frozen=True):
     somewhere else, so it cannot be asked at all."""
     source: str = ""
     """The file with the withheld settings."""
+
+
+class CallLimits(NamedTuple):
+    """What a judge may ask and spend, in all processes of a run together."""
+
+    max_calls: int | None
+    max_cost: float | None
+    concurrency: int
+    """Maximum concurrent calls of one model."""
+    seconds: float
+    """The longest time that a call takes."""
+
+
+class CallPermit(NamedTuple):
+    """Whether a call may be made: yes with a `ticket`, not yet without one, or never."""
+
+    ticket: str | None = None
+    refused: Literal["calls", "cost"] | None = None
 
 
 def names_weights(model: str) -> bool:

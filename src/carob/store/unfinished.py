@@ -9,6 +9,7 @@ from typing import NamedTuple
 from carob.schema.history import UnfinishedRun
 from carob.store.database import Database
 from carob.store.document import as_bytes, chain_digest, column_text
+from carob.store.spending import remove_spending
 
 
 class RunKey(NamedTuple):
@@ -83,6 +84,7 @@ def shard_numbers(database: Database, key: str) -> list[int]:
 def remove_unfinished(database: Database, key: str) -> bool:
     """Remove a run in progress, within a transaction, and return whether there was one."""
     database.execute("DELETE FROM shards WHERE run = ?", (key,))
+    remove_spending(database, key)
     return bool(database.execute("DELETE FROM unfinished_runs WHERE key = ?", (key,)))
 
 

@@ -6,7 +6,7 @@ import asyncio
 import random
 from collections.abc import Callable
 
-from carob.judges.client.budget import Budget, CallCost, cost, max_cost
+from carob.judges.client.budget import Budget, CallCost, CallKind, cost, max_cost
 from carob.judges.client.throttle import Throttle
 from carob.judges.model import JudgeModel, JudgeReply, JudgeRequest, ProviderError
 
@@ -26,7 +26,9 @@ class RetryingCaller:
     ) -> None:
         self._model = model
         self._budget = budget
-        self._throttle = Throttle(min(concurrency, model.max_concurrency or concurrency))
+        limit = min(concurrency, model.max_concurrency or concurrency)
+        self._throttle = Throttle(limit)
+        self._kind = CallKind(model.name, limit, deadline)
         self._deadline = deadline
         self._denied: ProviderError | None = None
         self.prefers_words = model.prefers_words
@@ -58,7 +60,7 @@ class RetryingCaller:
         async with self._throttle.slot():
             if self._denied:
                 raise self._denied
-            async with self._budget.reserve(limit) as call_cost:
+            async with self._budget.reserve(limit, self._kind) as call_cost:
                 on_call()
                 reply = await self._reply_in_time(request, call_cost)
                 call_cost.cost = cost(self._model.name, reply.input_tokens, reply.output_tokens)
@@ -82,6 +84,7 @@ class RetryingCaller:
     def _record(self, error: ProviderError) -> None:
         if error.kind in ("rate_limit", "overloaded"):
             self._throttle.on_rejection(error.retry_after)
+            self._budget.pause(self._model.name, error.retry_after)
         if error.kind == "denied":
             self._denied = error
 
