@@ -1,9 +1,14 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from pathlib import Path
 
+import pytest
+
 import carob
+from carob.api.sources import check_report_path
+from carob.errors import UsageError
 from carob.schema import Json
 
 NANOS = 1_767_607_200_000_000_000
@@ -33,3 +38,18 @@ def test_simulation_table_alone_has_tokens_times_and_tools(tmp_path: Path):
     metrics = ["thinking_metrics", "cache_efficiency", "latency", "tool_usage_accuracy"]
     (result,) = carob.run(golden=path, metrics=metrics).cases
     assert [score.value for score in result.scores] == [0.2, 0.4, 2000.0, 1.0]
+
+
+def test_large_report_is_replaced_without_being_read(tmp_path: Path):
+    report = tmp_path / "run.json"
+    report.write_bytes(b'{\n  "schema": "carob.run/1",\n  "cases": [' + b"0," * 100_000)
+    tracemalloc.start()
+    try:
+        check_report_path(report)
+        assert tracemalloc.get_traced_memory()[1] < 50_000
+    finally:
+        tracemalloc.stop()
+    golden = tmp_path / "golden.csv"
+    golden.write_text("Input,ExpectedOutput\nHello,Hi\n")
+    with pytest.raises(UsageError, match=r"golden\.csv contains golden data"):
+        check_report_path(golden)

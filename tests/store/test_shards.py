@@ -9,15 +9,19 @@ import subprocess
 import sys
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from carob.api.history import list_runs, stored_document
 from carob.api.run_request import RunRequest
 from carob.api.runs import evaluate
 from carob.api.shards import ShardedRun
+from carob.errors import StoppedError
+from carob.schema import JudgeSettings
 from carob.store import open_store
 from carob.store.unfinished import unfinished_runs
 from carob.store.verify import verify
+from tests.api.judging import install
 
 CASES = 24
 _WORKER = """
@@ -178,3 +182,35 @@ def test_run_with_a_missing_shard_is_not_finished(tmp_path: Path, store_url: str
     assert run.finish() is not None
     assert run.finish() is None
     assert not run.score(3)  # the run is complete
+
+
+def test_limits_of_judges_hold_for_all_shards(
+    tmp_path: Path, store_url: str, monkeypatch: pytest.MonkeyPatch
+):
+    model = install(monkeypatch)
+    write_inputs(tmp_path)
+
+    def open_run(max_calls: int) -> ShardedRun:
+        judge = JudgeSettings(model="ollama:judge", max_calls=max_calls)
+        request = make_request(tmp_path, store_url)
+        return ShardedRun(
+            msgspec.structs.replace(request, metrics=["test_tone"], thresholds={}, judge=judge)
+        )
+
+    def score_all(run: ShardedRun) -> None:
+        for number in run.missing():
+            run.score(number)
+
+    open_run(7).start()
+    for _ in range(2):  # the second run, as in another process, has nothing left to spend
+        with pytest.raises(StoppedError, match="the limit of 7 calls was reached"):
+            score_all(open_run(7))
+        assert len(model.requests) == 7
+    last = open_run(100)
+    score_all(last)
+    run = last.finish()
+    assert run is not None
+    questions = {request.messages for request in model.requests}
+    assert len(model.requests) == len(questions) == 20  # none was asked twice
+    with open_store(store_url) as database:
+        assert list(database.rows("SELECT * FROM judge_spending")) == []

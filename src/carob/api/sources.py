@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Generator, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -34,6 +34,8 @@ _TRACE_WORDS = re.compile(r"'(?:spans|trace_id|traceId|span_id|spanId)'")
 """Keys, as an error quotes them, that only traces have."""
 _PROBED_SIZE = 2**20
 """Bytes from which a file of a folder is taken for traces: recognizing it means decoding it."""
+_START = 100
+_OWN_REPORT = re.compile(rb'\{\s*"schema":\s*"carob\.(run|comparison|gate)/')
 _SMALL_INPUT = 16 * 2**20
 """Bytes of traces that are not worth starting worker processes for."""
 
@@ -220,9 +222,18 @@ def check_report_path(path: Path) -> None:
     if (
         path.is_file()
         and path.stat().st_size
+        and not _is_own_report(path)
         and (content := describe_input(path, golden_formats()))
     ):
         raise UsageError(f"{path} contains {content}", hint="pass another file name to -o")
+
+
+def _is_own_report(path: Path) -> bool:
+    """Whether Carob wrote the file. The first line that says so is enough: the report of a large
+    run is too large to be read as anything else."""
+    with suppress(OSError), path.open("rb") as file:
+        return _OWN_REPORT.match(file.read(_START)) is not None
+    return False
 
 
 def golden_format(path: Path) -> Format | None:

@@ -83,9 +83,12 @@ def shard_numbers(database: Database, key: str) -> list[int]:
 
 def remove_unfinished(database: Database, key: str) -> bool:
     """Remove a run in progress, within a transaction, and return whether there was one."""
+    # The row of the run first, as `commit_shard` does: in the other order, a process that commits
+    # a shard and one that completes the run could wait for each other.
+    removed = database.execute("DELETE FROM unfinished_runs WHERE key = ?", (key,))
     database.execute("DELETE FROM shards WHERE run = ?", (key,))
     remove_spending(database, key)
-    return bool(database.execute("DELETE FROM unfinished_runs WHERE key = ?", (key,)))
+    return bool(removed)
 
 
 def unfinished_runs(database: Database) -> tuple[UnfinishedRun, ...]:
