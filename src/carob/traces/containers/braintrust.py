@@ -60,7 +60,7 @@ def _observe(row: dict[str, Json]) -> Span:
     metrics = as_object(decode_structure(row.get("metrics")))
     parents = as_array(row.get("span_parents"))
     metadata = as_object(decode_structure(row.get("metadata")))
-    role = _ROLES.get(kind.get("type")) or ("chain" if parents else "workflow")
+    role = _ROLES.get(as_text(kind.get("type"))) or ("chain" if parents else "workflow")
     error = row.get("error")
     return Observation(
         recorder="braintrust",

@@ -168,7 +168,7 @@ class _SessionReader:
         if message.get("model") == _SYNTHETIC:
             return
         for block in objects_in(message.get("content")):
-            if block.get("type") == "tool_use" and block.get("name") in _TASKS:
+            if block.get("type") == "tool_use" and as_text(block.get("name")) in _TASKS:
                 self._note_task(block)
         content = message.get("content")
         if agent is not None:  # what a sub-agent says is the result of the call that started it

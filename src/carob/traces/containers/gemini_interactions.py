@@ -28,7 +28,7 @@ class GeminiInteractions:
         if "status" not in fields or not {"model", "agent"} & fields.keys():
             return False
         steps = _steps(fields)
-        return bool(steps) and any(step.get("type") in _STEPS for step in steps)
+        return bool(steps) and any(as_text(step.get("type")) in _STEPS for step in steps)
 
     def read(self, item: Json, *, source: str) -> Iterator[Trace]:
         for first, interactions in _chains(objects_in(item)).items():
@@ -85,7 +85,7 @@ def _add_input(builder: TurnBuilder, value: Json) -> None:
     parts = [value] if isinstance(value, dict) else objects_in(value)
     texts: list[Json] = []
     for part in parts:
-        if part.get("type") in {"function_result", "user_input"}:
+        if as_text(part.get("type")) in {"function_result", "user_input"}:
             _add_step(builder, part)
         elif part.get("role") in (None, "user"):
             content = part.get("content", part)

@@ -58,7 +58,7 @@ def _role_by_type(item: dict[str, Json], kind: str) -> Role | None:
 
 def _is_tool_item(item: dict[str, Json]) -> bool:
     """Whether an item is a tool call or a result; spans may have such a type as well."""
-    kind = item.get("type")
+    kind = as_text(item.get("type"))
     is_tool = kind in CALL_TYPES or kind in RESULT_TYPES or kind in BUILT_IN_TOOLS
     return is_tool and _SPAN_KEYS.isdisjoint(item)
 
