@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import groupby
 from typing import Annotated, Literal
 
 import msgspec
 
 from carob.api.accept import AcceptedLine, accept_changes
-from carob.api.case_view import CaseView, TurnView, view_case
+from carob.api.case_view import CaseView, view_case
 from carob.report.html.parts import breakable
 from carob.report.markup import Child, Markup, join, tag
 from carob.report.text import count
-from carob.schema import CaseScore, Turn
+from carob.schema import CaseScore
 from carob.server.binding import Query
-from carob.server.pages.conversation import call_pair, plain_call, response_pair, user_pair
-from carob.server.pages.edit_script import script_form, turn_differs
+from carob.server.pages.case_turns import turn_links, turn_list
+from carob.server.pages.conversation import call_pair, plain_call
+from carob.server.pages.edit_script import script_form
 from carob.server.pages.page import Page, Pages, Redirect
 from carob.server.pages.parts import (
     address,
@@ -44,9 +44,6 @@ _TABS: dict[Tab, str] = {
 }
 _GOOD = ("passed", "info")
 _MAX_SCORES = 8
-_MANY_TURNS = 10
-_FEW_TURNS = 30
-"""In longer conversations, turns that are as expected are folded to two lines."""
 
 
 class CasePageQuery(CaseListQuery, frozen=True, kw_only=True):
@@ -244,63 +241,16 @@ def _conversation(view: CaseView, query: CasePageQuery) -> Markup:
         tag("h2", "Actual · trace ", tag("code", result.trace or "none", dir="auto"), _usage(view)),
         class_="pair head",
     )
-    fold = len(view.turns) > _FEW_TURNS
-    turns = _folded_turns(view, query.turn) if fold else _plain_turns(view)
     return tag(
         "section",
         notes,
-        _turn_links(view) if len(view.turns) > 1 else None,
+        turn_links(view) if len(view.turns) > 1 else None,
         head,
-        turns,
+        turn_list(view, query.turn),
         _case_calls(view),
         script_form(view, result.case or "") if view.golden else None,
         aria_label="Conversation",
     )
-
-
-def _plain_turns(view: CaseView) -> list[Markup]:
-    return [_turn(number, turn, fold=False) for number, turn in enumerate(view.turns, 1)]
-
-
-def _folded_turns(view: CaseView, chosen: int | None) -> Iterator[Markup]:
-    """Fold the turns that are as expected; many in a row also together, so that the first turn
-    that differs is on the first screen."""
-    numbered = list(enumerate(view.turns, 1))
-
-    def is_shown(item: tuple[int, TurnView]) -> bool:
-        return turn_differs(item[1]) or item[0] == chosen
-
-    for shown, part in groupby(numbered, key=is_shown):
-        items = list(part)
-        turns = [_turn(number, turn, fold=not shown) for number, turn in items]
-        if shown or len(items) < _MANY_TURNS:
-            yield from turns
-        else:
-            title = f"Turns {items[0][0]:,} to {items[-1][0]:,} are as expected "
-            summary = tag("summary", title, sign("passed"))
-            yield tag("details", summary, turns, class_="turn stretch")
-
-
-def _turn_links(view: CaseView) -> Markup:
-    """Link to the turns; of a long conversation only to those that differ."""
-    turns = list(enumerate(view.turns, 1))
-    if len(turns) > _FEW_TURNS:
-        turns = [(number, turn) for number, turn in turns if turn_differs(turn)]
-    links = [
-        [
-            tag(
-                "a",
-                f"{number} ",
-                sign("failed" if turn_differs(turn) else "passed"),
-                href=f"#turn-{number}",
-            ),
-            " ",
-        ]
-        for number, turn in turns
-    ]
-    total = len(view.turns)
-    name = f"{len(turns):,} of {total:,} turns differ: " if len(turns) < total else "Turns: "
-    return tag("nav", name, links, class_="pages", aria_label="Turns")
 
 
 def _notes(view: CaseView) -> Iterator[Markup]:
@@ -325,46 +275,6 @@ def _usage(view: CaseView) -> str:
         f"{tokens:,} tokens" if tokens is not None else None,
     ]
     return " · ".join(part for part in parts if part)
-
-
-def _turn(number: int, turn: TurnView, fold: bool) -> Markup:
-    differs = turn_differs(turn)
-    user = (turn.expected or turn.actual or Turn()).user
-    status = sign("failed" if differs else "passed")
-    body = [user_pair(turn.expected, turn.actual), _calls(turn), _responses(turn)]
-    if fold and not differs:
-        shown = (user or "(not recorded)")[:300]
-        summary = tag("summary", f"Turn {number} ", status, tag("span", shown, class_="clamp"))
-        return tag("details", summary, body, class_="turn", id=f"turn-{number}")
-    title = tag("h3", f"Turn {number} ", status, id=f"turn-{number}")
-    return tag("article", title, body, class_="turn")
-
-
-def _calls(turn: TurnView) -> Child:
-    results = turn.actual.tool_results if turn.actual else ()
-    if turn.script is not None:
-        return [call_pair(step, results) for step in turn.script]
-    expected = turn.expected.tool_calls if turn.expected else None
-    actual = turn.actual.tool_calls if turn.actual else None
-    if not expected and not actual:
-        return None
-    return tag(
-        "div",
-        tag("div", [plain_call(call) for call in expected or ()]),
-        tag("div", [plain_call(call, results) for call in actual or ()]),
-        class_="pair",
-    )
-
-
-def _responses(turn: TurnView) -> Markup:
-    expected = turn.expected.response if turn.expected else None
-    actual = turn.actual.response if turn.actual else None
-    return response_pair(
-        expected,
-        actual,
-        missing_turn=turn.actual is None,
-        extra_turn=turn.expected is None,
-    )
 
 
 def _case_calls(view: CaseView) -> Markup | None:
