@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 import msgspec
 
@@ -28,13 +28,24 @@ def cut_text(text: str | None, limit: int = MAX_TEXT) -> str | None:
 
 def to_json(value: object, limit: int = MAX_TEXT) -> Json:
     """Return a value of the data model as JSON, with every text in it cut."""
-    return _cut(msgspec.to_builtins(value), limit)
+    return _cut(_to_builtins(value), limit)
 
 
 def to_object(value: msgspec.Struct) -> dict[str, Json]:
     """Return a struct as a JSON object, with long texts and lists cut."""
-    fields: dict[str, Json] = msgspec.to_builtins(value)
+    fields = cast("dict[str, Json]", _to_builtins(value))
     return {key: _cut_list(_cut(item, MAX_TEXT)) for key, item in fields.items()}
+
+
+def _to_builtins(value: object) -> Json:
+    return msgspec.to_builtins(value, enc_hook=_list_items)
+
+
+def _list_items(value: object) -> list[object]:
+    """Return the items of a list that is made while it is iterated, such as many flips."""
+    if isinstance(value, Sequence):
+        return [*cast("Sequence[object]", value)]
+    raise NotImplementedError(f"cannot write {type(value).__name__} as JSON")
 
 
 def _cut(value: Json, limit: int) -> Json:
