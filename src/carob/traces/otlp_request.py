@@ -96,17 +96,17 @@ def count_data_points(body: bytes, encoding: Encoding) -> int:
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise FormatError(f"not a metrics request: {error}", where=_WHERE) from error
     return sum(
-        len(points.data_points)
-        for resource in request.resource_metrics
-        for scope in resource.scope_metrics
-        for metric in scope.metrics
+        len(points.data_points or ())
+        for resource in request.resource_metrics or ()
+        for scope in resource.scope_metrics or ()
+        for metric in scope.metrics or ()
         for points in (metric.gauge, metric.sum, metric.histogram, metric.exponential_histogram)
         if points
     )
 
 
 class _Points(msgspec.Struct, rename="camel"):
-    data_points: list[msgspec.Raw] = []
+    data_points: list[msgspec.Raw] | None = None
 
 
 class _OtlpMetric(msgspec.Struct, rename="camel"):
@@ -117,15 +117,15 @@ class _OtlpMetric(msgspec.Struct, rename="camel"):
 
 
 class _ScopeMetrics(msgspec.Struct):
-    metrics: list[_OtlpMetric] = []
+    metrics: list[_OtlpMetric] | None = None
 
 
 class _ResourceMetrics(msgspec.Struct, rename="camel"):
-    scope_metrics: list[_ScopeMetrics] = []
+    scope_metrics: list[_ScopeMetrics] | None = None
 
 
 class _MetricsRequest(msgspec.Struct, rename="camel"):
-    resource_metrics: list[_ResourceMetrics] = []
+    resource_metrics: list[_ResourceMetrics] | None = None
 
 
 def _has_valid_ids(span: Span) -> bool:
@@ -151,6 +151,6 @@ def _read_json(body: bytes) -> list[Span | LogRecord]:
     if not isinstance(value, dict):
         raise FormatError("not an export request: expected an object", where=_WHERE)
     for name in ("resourceSpans", "resourceLogs"):
-        if not isinstance(value.get(name, []), list):
+        if not isinstance(value.get(name), list | None):
             raise FormatError(f"{name} is not a list", where=_WHERE)
     return [*Otlp().read(value, source=_WHERE)]

@@ -1,11 +1,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from copy import deepcopy
+from typing import cast
+
+import pytest
 
 from carob.schema import Json, Span
 from carob.traces.containers import otlp
-from carob.traces.containers.container import LogRecord
+from carob.traces.containers.container import LogRecord, Record
 from carob.traces.containers.detect import read_items
+from carob.traces.otlp_request import Signal, count_data_points, read_request
 
 
 def span(**fields: Json) -> dict[str, Json]:
@@ -150,3 +156,110 @@ def test_parent_id_may_use_a_different_spelling():
         None,
         "eee19b7ec3c1b174",
     ]
+
+
+def places_in(value: Json, *place: str | int) -> Iterator[tuple[str | int, ...]]:
+    """Where the fields of all objects are."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield (*place, key)
+            yield from places_in(inner, *place, key)
+    elif isinstance(value, list):
+        for index, inner in enumerate(value):
+            yield from places_in(inner, *place, index)
+
+
+def change(document: Json, place: tuple[str | int, ...], *, drop: bool) -> dict[str, Json]:
+    """The document with one field null, or without it."""
+    changed = holder = deepcopy(document)
+    for key in place[:-1]:
+        holder = cast("dict[str | int, Json]", holder)[key]
+    fields = cast("dict[str | int, Json]", holder)
+    fields[place[-1]] = None
+    if drop:
+        del fields[place[-1]]
+    return cast("dict[str, Json]", changed)
+
+
+PAIRS: Json = [
+    {"key": "city", "value": {"stringValue": "Porto"}},
+    {"key": "stops", "value": {"arrayValue": {"values": [{"intValue": "2"}]}}},
+    {"key": "rider", "value": {"kvlistValue": {"values": [{"key": "a", "value": {}}]}}},
+]
+SPANS: Json = {
+    "resourceSpans": [
+        {
+            "resource": {"attributes": PAIRS},
+            "scopeSpans": [
+                {
+                    "scope": {"name": "my.library", "version": "1.0", "attributes": PAIRS},
+                    "spans": [
+                        span(
+                            attributes=PAIRS,
+                            events=[{"name": "e", "timeUnixNano": "5", "attributes": PAIRS}],
+                            links=[],
+                            status={"code": 2, "message": "boom"},
+                        )
+                    ],
+                    "schemaUrl": "",
+                }
+            ],
+        }
+    ]
+}
+LOG: Json = {
+    "timeUnixNano": "5",
+    "eventName": "gen_ai.user.message",
+    "body": {"stringValue": "Hi"},
+    "attributes": PAIRS,
+    "traceId": "5b8efff798038103d269b633813fc60c",
+    "spanId": "eee19b7ec3c1b174",
+}
+LOGS: Json = {
+    "resourceLogs": [
+        {
+            "resource": {"attributes": PAIRS},
+            "scopeLogs": [{"scope": {"name": "my.library"}, "logRecords": [LOG]}],
+        }
+    ]
+}
+
+
+EMPTY: Json = {"resourceSpans": []}
+
+
+@pytest.mark.parametrize(("signal", "document"), [("traces", SPANS), ("logs", LOGS)])
+def test_null_field_is_read_as_an_absent_one(signal: Signal, document: Json):
+    """As the JSON mapping of protobuf says, in files and in what a receiver gets."""
+    for place in places_in(document):
+        null, absent = change(document, place, drop=False), change(document, place, drop=True)
+        raw, without = json.dumps(null).encode(), json.dumps(absent or EMPTY).encode()
+        expected = read_with_another(otlp.decode(without))
+        assert read_with_another(otlp.decode(raw)) == expected, place
+        if len(place) > 1:  # else the loose reader has nothing to know the format by
+            assert read_with_another(null) == expected, place
+        assert read_request(raw, signal, "json") == read_request(without, signal, "json"), place
+
+
+def read_with_another(value: Json | otlp.Records) -> list[Record]:
+    """The records of a value and of a valid request: a file without any is refused."""
+    return [*read_items([value, request()], source="f")]
+
+
+def test_requests_with_nulls_are_still_decoded_as_specified():
+    everywhere = request(attributes=None, events=None, links=None, status=None)
+    assert isinstance(otlp.decode(json.dumps(everywhere).encode()), otlp.Records)
+
+
+def test_value_with_several_spellings_is_the_one_that_is_not_null():
+    value: Json = {"stringValue": None, "intValue": "7"}
+    record = read_both_ways(request(attributes=[{"key": "stops", "value": value}], events=None))
+    assert record.attributes == {"stops": 7}
+
+
+def test_null_in_a_metrics_request_is_absent():
+    points: Json = {"sum": {"dataPoints": [{}, {}]}, "gauge": {"dataPoints": None}}
+    scopes: Json = [{"scope": None, "metrics": [points]}, {"metrics": None}]
+    document: Json = {"resourceMetrics": [{"scopeMetrics": scopes}, {"scopeMetrics": None}]}
+    assert count_data_points(json.dumps(document).encode(), "json") == 2
+    assert count_data_points(b'{"resourceMetrics": null}', "json") == 0

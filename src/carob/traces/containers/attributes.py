@@ -28,11 +28,13 @@ def plain(value: Json) -> Json:
         return None
     if value.keys() == {"Type", "Value"}:  # Go's console exporter
         return value["Value"]
+    wraps_null = False
     for key, inner in value.items():
         unwrap = _UNWRAP.get(key)
-        if unwrap is not None:
+        if unwrap is not None and inner is not None:
             return unwrap(inner)
-    return value
+        wraps_null = wraps_null or unwrap is not None
+    return None if wraps_null else value
 
 
 def attributes(value: Json) -> dict[str, Json]:
@@ -127,5 +129,6 @@ def _children(prefix: str, value: Json) -> Iterator[tuple[str, Json]]:
 def resource(item: Json) -> dict[str, Json]:
     """The attributes of a resource, which are under `attributes` or at the top."""
     item = decode_structure(item)
-    inner = first_value(as_object(item), "attributes", "Attributes")
-    return attributes(item if inner is None else inner)
+    fields = as_object(item)
+    names = [name for name in ("attributes", "Attributes") if name in fields]
+    return attributes(first_value(fields, *names) if names else item)

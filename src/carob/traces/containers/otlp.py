@@ -168,8 +168,27 @@ def decode(raw: bytes) -> Records | Json:
         try:
             return _to_records(_request.decode(raw))
         except msgspec.ValidationError:
-            pass
+            if b"null" in raw:
+                return _decode_nulls(raw)
     return _json.decode(raw)
+
+
+def _decode_nulls(raw: bytes) -> Records | Json:
+    """Decode a request once more, with fields that are null left out. Hardly any client writes
+    them, so requests are searched for nulls only if they cannot be decoded with them."""
+    value = _json.decode(raw)
+    try:
+        request = msgspec.convert(_without_nulls(value), prepare_type(Request), strict=False)
+    except (msgspec.ValidationError, RecursionError):
+        return value
+    return _to_records(request)
+
+
+def _without_nulls(value: Json) -> Json:
+    """Leave out the fields that are null: in the JSON mapping of protobuf they are absent."""
+    if isinstance(value, dict):
+        return {key: _without_nulls(inner) for key, inner in value.items() if inner is not None}
+    return [_without_nulls(inner) for inner in value] if isinstance(value, list) else value
 
 
 def _to_records(request: Request) -> Records:
