@@ -40,7 +40,9 @@ and `release`; 412 means that somebody else was faster. `POST /api/runs` takes a
 
 **Events.** `GET /api/events` is a stream of server-sent events: `session`, `run`, `dataset`,
 `ingest` and `alert`. `Last-Event-ID`, or the parameter `after`, resumes it for ten minutes; after
-that, `reset` says to read everything again. `GET /api/runs/{run}/events` follows one run.
+that, `reset` says to read everything again. `GET /api/runs/{run}/events` follows one run:
+`done` of `total` steps, the cases that are `passed`, `failed`, `unscored` or `errors` so far, and
+the seconds left (`eta_s`).
 
 **OTLP.** `POST /v1/traces`, `/v1/logs` and `/v1/metrics` (counted and refused) take OTLP/HTTP as
 protobuf or JSON, plain or gzipped, at most 64 MiB, on the port for OTLP and on the main port;

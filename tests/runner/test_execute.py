@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -17,7 +18,19 @@ from carob.runner.job import Batch, BatchResult, ScoringJob
 from carob.runner.judging import JudgeScorer
 from carob.runner.merge import MergedResults
 from carob.runner.plan import Plan, PlannedMetric
-from carob.schema import Case, Failed, Json, JudgeCost, JudgeSpec, Score, Trace, Turn, Unscored
+from carob.schema import (
+    Case,
+    CaseCounts,
+    Failed,
+    Json,
+    JudgeCost,
+    JudgeSpec,
+    Score,
+    Trace,
+    Turn,
+    Unscored,
+)
+from carob.schema.status import case_counts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -220,6 +233,32 @@ def test_stopped_run_resumes_with_the_same_result():
     )
     assert steps[0] == (3, 8)
     assert to_json(batch_result) == expected
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_statuses_are_counted_after_every_batch(jobs: int):
+    steps: list[CaseCounts] = []
+    finished: list[int] = []
+
+    def progress(done: int, _total: int) -> None:
+        finished.append(steps[-1].total - 5 * done)
+
+    result = execute(work(), batches(), jobs=jobs, progress=progress, counts=steps.append)
+    assert [step.total for step in steps] == [*range(0, len(CASES) + 1, 5)]
+    assert set(finished) == {0}  # the counts are there before the progress
+    assert steps[-1] == case_counts(Counter(item.status for item in result.results))
+    assert (steps[-1].passed, steps[-1].failed, steps[-1].errors) == (len(CASES) - 2, 1, 1)
+
+
+def test_resumed_run_counts_what_an_earlier_attempt_scored():
+    kept = Kept()
+    checkpoint = Checkpoint(kept, resume=False, patience=0)
+    execute(work(), batches(), jobs=1, checkpoint=checkpoint, progress=quiet)
+    checkpoint.flush()
+    steps: list[CaseCounts] = []
+    again = Checkpoint(kept, resume=True, patience=60)
+    execute(work(), batches(), jobs=1, checkpoint=again, progress=quiet, counts=steps.append)
+    assert [step.passed for step in steps] == [len(CASES) - 2]
 
 
 def test_cases_without_a_trace_and_traces_without_a_case_are_listed():

@@ -98,7 +98,9 @@ def test_live_run_is_started_by_the_name_of_its_target(api: Client):
     status, job = post(api, "/api/runs", body)
     assert (status, job["target"], job["stage"]) == (202, "shop", "asking"), job
     state = wait_for(api, str(job["id"]))
-    assert (state["state"], state["failed"], state["cost"]) == ("done", 1, None), state
+    assert (state["state"], state["failed_conversations"], state["cost"]) == ("done", 1, None), (
+        state
+    )
     run = api.get(f"/api/runs/{state['run']}").json()
     assert run["target"]["name"] == "python:agent.py:answer"
     cases = run["summary"]["cases"]
@@ -139,7 +141,7 @@ def test_no_agent_is_asked_unless_the_request_names_it(api: Client):
     status, job = post(api, "/api/runs", {"dataset": "bikes", "metrics": ["exact_match"]})
     assert status == 202
     state = wait_for(api, str(job["id"]))  # the agent of [target] would not answer in time
-    assert state["failed"] == 0
+    assert state["failed_conversations"] == 0
     assert state["target"] is None
 
 
@@ -156,7 +158,12 @@ def test_page_of_a_dataset_starts_a_live_run_and_its_page_shows_and_cancels_it(a
         time.sleep(0.05)
     assert "Asking slow-shop: bikes" in page
     state = api.get(f"/api{where}").json()
-    assert [state[name] for name in ("done", "total", "failed", "cost")] == [2, 3, 1, None]
+    assert [state[name] for name in ("done", "total", "failed_conversations", "cost")] == [
+        2,
+        3,
+        1,
+        None,
+    ]
     begin = time.monotonic()
     assert send_form(api, page, f"{where}/cancel").status == 303
     state = wait_for(api, where.rpartition("/")[2])

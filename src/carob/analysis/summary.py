@@ -23,6 +23,7 @@ from carob.schema import (
     SummaryGroup,
     Verdict,
 )
+from carob.schema.status import case_counts
 
 MetricValues = list[tuple[str, float]]
 """Metrics and their values for one result."""
@@ -142,7 +143,7 @@ class _GroupTotals:
     so this is the hot loop of a summary."""
 
     def __init__(self) -> None:
-        self._statuses: Counter[str] = Counter()
+        self._statuses: Counter[Status] = Counter()
         self._means: dict[str, _RunningMean] = {}
         self._composite = _RunningMean()
 
@@ -165,14 +166,7 @@ class _GroupTotals:
         return self._means[metric].mean() if metric in self._means else None
 
     def counts(self) -> CaseCounts:
-        found = self._statuses
-        return CaseCounts(
-            total=found.total(),
-            passed=found["passed"],
-            failed=found["failed"],
-            unscored=found["unscored"],
-            errors=found["error"],
-        )
+        return case_counts(self._statuses)
 
     def group(self, by: str, value: str) -> SummaryGroup:
         means = {name: mean.total / mean.number for name, mean in self._means.items()}

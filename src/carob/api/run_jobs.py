@@ -30,8 +30,8 @@ from carob.api.trace_uploads import upload_file
 from carob.config import Config
 from carob.errors import CarobError, NotFoundError, RefusedError, StoppedError, UsageError
 from carob.policy.profile import builtin_profiles
-from carob.schema import Dataset, LiveEvent, Problem, Run, Trace
-from carob.schema.job import JobState, RunJob
+from carob.schema import CaseCounts, Dataset, LiveEvent, Problem, Run, Trace
+from carob.schema.job import JobState, RunJob, status_fields
 from carob.schema.problem import ProblemListener
 from carob.store import exists
 from carob.text.spelling import did_you_mean
@@ -221,12 +221,14 @@ class RunJobs:
         else:
             self._set(
                 id,
+                publish=True,
                 state="done",
                 eta_s=0.0,
                 problems=tuple(problems),
                 run=run.id,
                 cases=run.summary.cases,
                 verdict=run.verdict,
+                **status_fields(run.summary.cases),
             )
         finally:
             self._release(id)
@@ -246,6 +248,9 @@ class RunJobs:
             # Whoever asks gets the newest state: the next conversation may take minutes.
             self._set(id, publish=publish, done=done, total=total, **changes)
 
+        def count(counts: CaseCounts) -> None:
+            self._set(id, publish=False, **status_fields(counts))
+
         def scoring(done: int, total: int) -> None:
             if id in self._cancelled:
                 raise _Cancelled
@@ -256,11 +261,15 @@ class RunJobs:
         def live(event: LiveEvent) -> None:
             nonlocal start
             start = time.monotonic()  # of scoring, which begins after the last conversation
-            changes = {"failed": event.failed, "cost": event.cost, "eta_s": event.eta_s}
-            show(event.done, event.total, stage="asking", **changes)
+            changes = {"failed_conversations": event.failed, "cost": event.cost}
+            show(event.done, event.total, stage="asking", eta_s=event.eta_s, **changes)
 
         return Listeners(
-            scoring=scoring, live=live, problem=problem, cancelled=lambda: id in self._cancelled
+            scoring=scoring,
+            counts=count,
+            live=live,
+            problem=problem,
+            cancelled=lambda: id in self._cancelled,
         )
 
     def _set(self, id: str, *, publish: bool = True, **changes: object) -> RunJob:
@@ -371,7 +380,7 @@ def _made_job(run: Run, key: str) -> RunJob:
     dataset = run.dataset.name if run.dataset else ""
     total, cases = run.summary.cases.total, run.summary.cases
     job = RunJob(f"job-{_digest(key)}", "done", dataset, total, total, 0.0, run.id, (), cases)
-    return msgspec.structs.replace(job, verdict=run.verdict)
+    return msgspec.structs.replace(job, verdict=run.verdict, **status_fields(cases))
 
 
 def _run_of_key(store: str, key: str) -> Run | None:

@@ -12,7 +12,7 @@ from carob.api.live_request import LiveRequest
 from carob.api.load import PathName
 from carob.api.settings import JudgeFlags
 from carob.config import Config, MetricChoice
-from carob.schema import Dataset, JudgeSettings, LiveEvent, Trace
+from carob.schema import CaseCounts, Dataset, JudgeSettings, LiveEvent, Trace
 from carob.schema.problem import ProblemListener, ProgressListener, ignore
 
 # Structs rather than dataclasses: those compile their methods at import, which `carob run` would
@@ -77,6 +77,8 @@ class Listeners(msgspec.Struct, frozen=True, kw_only=True):
     """Receives the bytes of traces read, and the total."""
     scoring: ProgressListener = ignore
     """Receives how much is scored, and the total."""
+    counts: Callable[[CaseCounts], None] = ignore
+    """Receives how everything that is scored came out, before `scoring` is called."""
     live: Callable[[LiveEvent], None] = ignore
     """Receives each finished attempt of a live run."""
     cancelled: Callable[[], bool] | None = None

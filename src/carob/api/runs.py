@@ -282,6 +282,7 @@ def _score(
             jobs=jobs,
             checkpoint=checkpoint,
             progress=listeners.scoring,
+            counts=listeners.counts,
             patience=0.0 if request.jobs else _PATIENCE,
             report=listeners.problem,
         )

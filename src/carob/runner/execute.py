@@ -7,7 +7,7 @@ batch is scored on its own, and everything is sorted when batches are merged.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from carob.processes import NoWorkersError
 from carob.runner.checkpoint import Checkpoint
@@ -15,7 +15,7 @@ from carob.runner.job import Batch, ScoringJob
 from carob.runner.judging import JudgeScorer
 from carob.runner.merge import BatchMerger, FinishedBatch, MergedResults
 from carob.runner.workers import score_in_processes
-from carob.schema import JudgeUsage, Problem
+from carob.schema import CaseCounts, JudgeUsage, Problem
 from carob.schema.problem import ProblemListener, ProgressListener, ignore
 
 
@@ -25,18 +25,21 @@ def execute(
     *,
     jobs: int,
     progress: ProgressListener,
+    counts: Callable[[CaseCounts], None] = ignore,
     checkpoint: Checkpoint | None = None,
     patience: float = 0.0,
     report: ProblemListener = ignore,
 ) -> MergedResults:
     """Score the batches that no earlier attempt finished, and merge all results. Worker processes
     start only if there is work left after `patience` seconds of CPU time. If they cannot start,
-    this process does the work, and `report` receives a note."""
+    this process does the work, and `report` receives a note. `counts` receives how all finished
+    pairs came out, before `progress` says that there are more of them."""
     merger = BatchMerger(job)
     done: set[int] = set()
     for number, batch in checkpoint.finished() if checkpoint else ():
         merger.add(number, batch)
         done.add(number)
+    counts(merger.counts())
     left = [number for number in range(len(batches)) if number not in done]
 
     def finished(number: int, batch: FinishedBatch) -> None:
@@ -44,6 +47,7 @@ def execute(
             checkpoint.append(number, batch)
         merger.add(number, batch)
         done.add(number)
+        counts(merger.counts())
 
     if job.plan.waits:
         with JudgeScorer(job) as scorer:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from itertools import chain
@@ -14,9 +15,19 @@ from carob.runner.job import Batch, BatchResult, ScoringJob
 from carob.runner.judging import total_usage
 from carob.runner.pairing import pair_only_case
 from carob.runner.results import ResultKey, ResultSorter
-from carob.schema import Case, CaseResult, JudgeUsage, Struct, Trace, UnmatchedTrace
+from carob.schema import (
+    Case,
+    CaseCounts,
+    CaseResult,
+    JudgeUsage,
+    Status,
+    Struct,
+    Trace,
+    UnmatchedTrace,
+)
 from carob.schema.base import prepare_type
 from carob.schema.codec import RESULTS
+from carob.schema.status import case_counts
 
 NO_TRACE = "no trace belongs to it"
 """Why a case without a trace is unscored."""
@@ -46,10 +57,11 @@ class _RawBatch(Struct, frozen=True):
 
 
 class _SortedFields(Struct, frozen=True):
-    """What a result is sorted by."""
+    """What a result is sorted by, and counted as."""
 
     case: str | None
     trace: str | None
+    status: Status
 
 
 class BatchMerger:
@@ -58,7 +70,7 @@ class BatchMerger:
     def __init__(self, job: ScoringJob, in_memory: int | None = None) -> None:
         self._job = job
         self._sorter = ResultSorter(in_memory)
-        self._results = 0
+        self._statuses: Counter[Status] = Counter()
         self._covered = bytearray(len(job.cases or ()))
         """Whether each case has a result, by position."""
         self._unmatched: list[UnmatchedTrace] = []
@@ -70,11 +82,11 @@ class BatchMerger:
         decoded = _raw_batches().decode(batch) if isinstance(batch, bytes) else batch
         if isinstance(decoded, BatchResult):
             for index, result in enumerate(decoded.results):
-                self._add(ResultKey(*self._place(result), number, index), result)
+                self._sorter.add(self._key(result, number, index), result)
         else:
             decode = _sorted_fields().decode
             for index, raw in enumerate(decoded.results):
-                self._add(ResultKey(*self._place(decode(raw)), number, index), bytes(raw))
+                self._sorter.add(self._key(decode(raw), number, index), bytes(raw))
         self._unmatched += decoded.unmatched
         if len(self._unmatched) > 1:
             self._only_unmatched = None
@@ -83,15 +95,17 @@ class BatchMerger:
         if decoded.usage:
             self._usage[number] = decoded.usage
 
-    def _place(self, result: CaseResult | _SortedFields) -> tuple[int, str]:
+    def counts(self) -> CaseCounts:
+        """Return how the results so far came out, without those of cases that have no trace."""
+        return case_counts(self._statuses)
+
+    def _key(self, result: CaseResult | _SortedFields, number: int, index: int) -> ResultKey:
+        """Count a result and return the key that it is sorted by."""
+        self._statuses[result.status] += 1
         position = self._job.position(result.case)
         if result.case is not None:
             self._covered[position] = 1
-        return position, result.trace or ""
-
-    def _add(self, key: ResultKey, result: CaseResult | bytes) -> None:
-        self._results += 1
-        self._sorter.add(key, result)
+        return ResultKey(position, result.trace or "", number, index)
 
     def finish(self, score: Callable[[Batch], BatchResult]) -> MergedResults:
         """Return all results, with one for each case that has no trace."""
@@ -111,7 +125,7 @@ class BatchMerger:
 
     def _pair_only_trace(self, score: Callable[[Batch], BatchResult]) -> None:
         """Pair the only trace with the only case, which no batch can do."""
-        trace = None if self._results else self._only_unmatched
+        trace = None if self._statuses else self._only_unmatched
         pair = pair_only_case(self._job.cases or (), trace) if trace else None
         if pair:
             self._unmatched.clear()

@@ -33,7 +33,12 @@ class RunJob(Struct, frozen=True, omit_defaults=False):
     """The live agent that is asked, by its name in the server's `carob.toml`."""
     stage: JobStage = "scoring"
     """What is counted: conversations with the live agent that are over, or what is scored."""
+    passed: int = 0
+    """Cases that passed so far. Those without a trace are counted when it is done."""
     failed: int = 0
+    unscored: int = 0
+    errors: int = 0
+    failed_conversations: int = 0
     """Conversations with the live agent that failed."""
     cost: float | None = None
     """What the live agent and a simulated user cost so far, in US dollars; `None` if unknown."""
@@ -45,6 +50,11 @@ class RunJob(Struct, frozen=True, omit_defaults=False):
     def is_over(self) -> bool:
         """Whether the state cannot change any more."""
         return self.state in ("done", "failed", "cancelled")
+
+
+def status_fields(cases: CaseCounts) -> dict[str, object]:
+    """Return the fields of a job that say how its cases came out."""
+    return {name: getattr(cases, name) for name in ("passed", "failed", "unscored", "errors")}
 
 
 class TraceUpload(Struct, frozen=True, omit_defaults=False):

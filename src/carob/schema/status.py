@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
-from carob.schema.run import CaseScore, ProfileVerdict, Status
+from carob.schema.run import CaseCounts, CaseScore, ProfileVerdict, Status
+
+
+def case_counts(statuses: Mapping[Status, int]) -> CaseCounts:
+    """Return the numbers of cases from how often each status occurs."""
+    return CaseCounts(
+        total=sum(statuses.values()),
+        passed=statuses.get("passed", 0),
+        failed=statuses.get("failed", 0),
+        unscored=statuses.get("unscored", 0),
+        errors=statuses.get("error", 0),
+    )
 
 
 def case_status(

@@ -51,8 +51,8 @@ def _status(job: RunJob) -> str:
     if not job.total:
         return "the first conversations are held" if asking else "reading the traces"
     parts = [f"{job.done:,} of {job.total:,} {'conversations held' if asking else 'scored'}"]
-    if job.failed:
-        parts.append(f"{job.failed:,} failed")
+    if failed := job.failed_conversations if asking else job.failed:
+        parts.append(f"{failed:,} failed")
     if job.cost:
         parts.append(f"${job.cost:,.2f} so far")
     if job.eta_s is not None:
