@@ -2,10 +2,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
+
 from carob.analysis.summary import summarise, verdict
+from carob.api.history import list_runs
+from carob.api.run_before import count_flips
 from carob.api.run_view import view_run
 from carob.api.store import save_run
-from carob.schema import CaseResult, CaseScore, MetricSpec, Run, RunDataset
+from carob.schema import CaseCounts, CaseResult, CaseScore, MetricSpec, Run, RunDataset
 
 TOOLS = MetricSpec(
     name="tool_recall", version=1, params={}, threshold=0.5, scale=(0.0, 1.0), better="higher"
@@ -35,3 +39,13 @@ def test_run_is_compared_with_the_one_before_even_within_a_second(tmp_path: Path
     before = view_run("run-000000000000000b", store=store).before
     assert before
     assert before.id == "run-000000000000000a"
+
+
+def test_flips_are_counted_only_in_runs_of_a_size_for_pages(tmp_path: Path):
+    store = str(tmp_path / "carob.db")
+    for id, value in (("run-000000000000000c", 1.0), ("run-000000000000000d", 0.0)):
+        save_run(make_run(id, value), store=store)
+    run, before = list_runs(store=store).runs
+    assert count_flips(before, run, store=store) == 1
+    large = msgspec.structs.replace(run, cases=CaseCounts(total=100_000, passed=100_000))
+    assert count_flips(before, large, store=store) is None

@@ -15,6 +15,9 @@ def test_demo_is_served_with_its_story_and_leaves_nothing_behind(tmp_path: Path)
         "1.4.0": "passed",
         "1.5.0": "failed",
     }
+    flips = client.get(f"/api/compare?base={runs[1]['id']}&run={runs[0]['id']}").json()["flips"]
+    assert len(flips) > 1
+    assert f">{len(flips)} flips</a>" in client.get("/").body.decode()
     assert client.get("/api/datasets").json()["items"][0]["version"] == "1.0.0"
     assert client.get("/api/queues").json()["waiting"] == 36
     session = client.get("/api/sessions").json()["items"][0]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from itertools import dropwhile
 from pathlib import Path
 from threading import Lock
 from typing import NamedTuple
@@ -13,12 +12,12 @@ from typing import NamedTuple
 import msgspec
 
 from carob.analysis.causes import count_causes, find_causes
-from carob.api.compare import compare
 from carob.api.datasets import case_lines
 from carob.api.golden import GoldenFolder, dataset_name, find_file, golden_files
-from carob.api.history import earlier_runs, list_runs, stored_run
+from carob.api.history import earlier_runs, stored_run
 from carob.api.load import REGISTRY, load
 from carob.api.metrics import metrics
+from carob.api.run_before import compare_with_before, run_before
 from carob.api.store import store_url
 from carob.api.versions import load_reference
 from carob.errors import CarobError
@@ -46,8 +45,6 @@ _BINS = 6
 _READ = 500
 """Cases that one query reads."""
 _RECENT = 10
-_MAX_COMPARED = 2_000
-"""Larger runs are compared on request only: the statistics take longer than the page."""
 _MAX_INDEXED = 300_000
 """Cases in the indexes that are kept in memory."""
 _ORDER: dict[str, int] = {"failed": 0, "error": 1, "unscored": 2, "info": 3, "passed": 4}
@@ -145,7 +142,6 @@ class _Indexes:
 
 
 run_indexes = _Indexes()
-_comparisons: OrderedDict[tuple[str, str, str], Comparison | None] = OrderedDict()
 
 
 def view_run(
@@ -168,8 +164,8 @@ def view_run(
         page = min(max(page, 1), pages)
         shown = rows[(page - 1) * PAGE : page * PAGE] if pages > 1 else rows
         lines = read_lines(database, number, run, {row.place: row.case for row in shown})
-    before = _run_before(run, store)
-    comparison = _compare(before, run, store) if before else None
+    before = run_before(run, store=store)
+    comparison = compare_with_before(before, run, store=store) if before else None
     return RunView(
         run, index.causes, lines, len(rows), page, pages, before, comparison, index.histograms
     )
@@ -353,28 +349,3 @@ def _recent(database: Database, run: Run, cases: Mapping[int, str]) -> dict[str,
     query = HistoryQuery(facets=[("dataset", run.dataset.name)])
     executions = recent_executions(database, query, _RECENT, until=run.created_at)
     return recent_statuses(database, executions, cases)
-
-
-def _run_before(run: Run, store: str | None) -> RunEntry | None:
-    """Return the newest run of the dataset before this one that has other results."""
-    if run.dataset is None:
-        return None
-    page = list_runs(dataset=run.dataset.name, until=run.created_at, limit=_RECENT, store=store)
-    # Runs of the same second: only the order of the list says which came first.
-    following = [*dropwhile(lambda entry: entry.id != run.id, page.runs)] or page.runs
-    return next((entry for entry in following if entry.id != run.id), None)
-
-
-def _compare(before: RunEntry, run: Run, store: str | None) -> Comparison | None:
-    if max(before.cases.total, run.summary.cases.total) > _MAX_COMPARED:
-        return None
-    key = (store_url(store), before.id, run.id)
-    if key not in _comparisons:
-        try:
-            runs = stored_run(before.id, store=store), stored_run(run.id, store=store)
-            _comparisons[key] = compare(*runs)
-        except CarobError:  # statistics are an extra; the page works without
-            _comparisons[key] = None
-        if len(_comparisons) > _RECENT:
-            _comparisons.popitem(last=False)
-    return _comparisons[key]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from carob.api import history
 from carob.api.demo import load_demo
 from carob.api.review import count_waiting
+from carob.api.run_before import count_flips
 from carob.api.sessions import count_sessions
 from carob.report.markup import Child, Markup, join, tag
 from carob.report.text import count
@@ -62,7 +63,7 @@ def show_home(workspace: Workspace) -> Page:
             tag("h1", f"{title}."),
             tag(
                 "div",
-                _changes(newest),
+                _changes([*by_dataset.values()], workspace),
                 _waiting(workspace),
                 tag("h2", "Newest verdict of each dataset"),
                 table,
@@ -106,7 +107,7 @@ _STATUS: dict[Verdict, Status] = {
 }
 
 
-def _changes(newest: list[RunEntry]) -> Markup | None:
+def _changes(datasets: list[list[RunEntry]], workspace: Workspace) -> Markup | None:
     """Name the datasets whose verdict is another one than before."""
     items = [
         tag(
@@ -117,12 +118,18 @@ def _changes(newest: list[RunEntry]) -> Markup | None:
             f", was {run.change.verdict_before}: ",
             pass_change(run),
             " · ",
-            tag("a", "what flipped", href=address("compare", run=run.id)),
+            tag("a", _flips(earlier, run, workspace), href=address("compare", run=run.id)),
         )
-        for run in newest
+        for run, *earlier in datasets
         if run.change is not None and run.change.verdict_before != run.verdict
     ]
     return join([tag("h2", "Changed"), tag("ul", items, class_="paths")]) if items else None
+
+
+def _flips(earlier: list[RunEntry], run: RunEntry, workspace: Workspace) -> str:
+    """Say how many cases flipped, unless counting them takes too long for a page."""
+    flips = count_flips(earlier[0], run, store=workspace.store) if earlier else None
+    return "what flipped" if flips is None else count(flips, "flip")
 
 
 def _waiting(workspace: Workspace) -> Markup | None:
