@@ -67,6 +67,7 @@ CASE = Case(
     agents=("desk",),
     contains=("Lisbon",),
     contract="any",
+    reference={"assertions": [{"type": "not-contains", "value": "refund"}]},
 )
 
 
