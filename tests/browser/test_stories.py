@@ -56,6 +56,27 @@ def test_failures_are_found_by_cause_and_opened_by_keyboard(shop: Site, visit: N
     expect(page).to_have_url(re.compile("status=failed"))
 
 
+def test_key_opens_the_edit_script_of_the_current_case_and_accepts_nothing(
+    shop: Site, visit: NewVisit
+):
+    page = visit(shop).go(f"/runs/{shop.seeded.bad}?status=failed")
+    press(page, "a")  # without a current case it does nothing
+    expect(page).to_have_url(re.compile("status=failed$"))
+    press(page, "j", "j")
+    case = current_row(page).locator("a").first.inner_text()
+    before = golden_answer(shop, case)
+    page.keyboard.down("a")
+    expect(page).to_have_url(re.compile(rf"/cases/{case}\?status=failed#script$"))
+    expect(page.locator("#script")).to_be_in_viewport()
+    expect(page.locator("html.scripted")).to_have_count(1)
+    page.keyboard.down("a")  # still held down
+    expect(page.locator("#script")).to_be_visible()
+    page.keyboard.up("a")
+    assert golden_answer(shop, case) == before
+    press(page, "Escape")
+    expect(page).to_have_url(re.compile(r"/runs/[^/]*\?status=failed$"))
+
+
 def test_filter_applies_while_it_is_typed(shop: Site, visit: NewVisit):
     page = visit(shop).go(f"/runs/{shop.seeded.bad}")
     press(page, "/")

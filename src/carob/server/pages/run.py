@@ -76,6 +76,7 @@ def show_run(workspace: Workspace, path: RunPath, query: RunQuery) -> Page:
         keys=(
             ("j k", "move"),
             ("enter", "open"),
+            ("a", "accept"),
             ("f", "failed only"),
             ("c", "compare"),
             ("/", "search"),

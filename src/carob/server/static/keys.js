@@ -58,6 +58,11 @@ function failedOnly() {
   location.href = address.href;
 }
 
+function openScript() {
+  const link = currentRow()?.closest("table.cases") && currentRow().querySelector("a");
+  if (link) location.href = `${link.href}#script`;
+}
+
 const KEYS = {
   j: () => move(1),
   k: () => move(-1),
@@ -71,6 +76,7 @@ const KEYS = {
   t: nextTab,
   z: fold,
   f: failedOnly,
+  a: openScript,
   y: () => copy(location.href, "link"),
   Y: () => document.body.dataset.command && copy(document.body.dataset.command, "command"),
   Enter: () => document.activeElement === document.body && press(currentRow()?.querySelector("a")),
@@ -108,7 +114,8 @@ function onKey(event) {
     startPrefix();
     return;
   }
-  if (event.key.length === 1 && act(event.key)) event.preventDefault();
+  // A key that is held down does not act again: what it does on the next page may be final.
+  if (event.key.length === 1 && !event.repeat && act(event.key)) event.preventDefault();
   else if (KEYS[event.key]) {
     if (event.key.length === 1) event.preventDefault();
     KEYS[event.key]();
