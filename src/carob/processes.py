@@ -56,7 +56,7 @@ class WorkerPool:
             with nullcontext() if self._needs_main else _main_hidden():
                 return self._pool.submit(function, *arguments)
         except BrokenProcessPool as error:
-            raise self._died() from error
+            raise self._worker_died_error() from error
 
     def result(self, future: Future[T]) -> T:
         """Wait for the result of a call. Raises `NoWorkersError` if a process died."""
@@ -65,9 +65,9 @@ class WorkerPool:
         try:
             return future.result()
         except BrokenProcessPool as error:
-            raise self._died() from error
+            raise self._worker_died_error() from error
 
-    def _died(self) -> NoWorkersError:
+    def _worker_died_error(self) -> NoWorkersError:
         guard = "; does the script lack `if __name__ == '__main__':`?" if self._needs_main else ""
         return NoWorkersError(f"a worker process ended unexpectedly{guard}")
 

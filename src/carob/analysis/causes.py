@@ -37,7 +37,7 @@ _TURN_KINDS: dict[str, CauseKind] = {
 
 def find_causes(result: CaseResult) -> tuple[Cause, ...]:
     """Return what went wrong in a case, without duplicates; empty if nothing did."""
-    scores = [score for score in result.scores if _held_back(score)]
+    scores = [score for score in result.scores if _is_held_back(score)]
     steps = [step for score in scores for step in _script_causes(score)]
     return tuple(dict.fromkeys(steps or map(_metric_cause, scores)))
 
@@ -86,7 +86,7 @@ def _rank(cause: Cause) -> int:
     return list(_WORDS).index(cause.kind)
 
 
-def _held_back(score: CaseScore) -> bool:
+def _is_held_back(score: CaseScore) -> bool:
     return score.status in ("failed", "error") or score.could_not_be_scored
 
 

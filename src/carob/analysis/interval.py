@@ -87,7 +87,7 @@ def mean_interval(values: Sequence[float], level: float, scale: Scale) -> Interv
     low, high = scale
     if high is not None and at_ends(values, scale):
         share = values.count(high) / len(values)
-        return _scaled(_wilson(share, len(values), level), low, high)
+        return _scale_interval(_wilson(share, len(values), level), low, high)
     if len(values) < 2:
         return None
     mean = fsum(values) / len(values)
@@ -127,5 +127,5 @@ def _wilson(share: float, number: int, level: float) -> Interval:
     )
 
 
-def _scaled(interval: Interval, low: float, high: float) -> Interval:
+def _scale_interval(interval: Interval, low: float, high: float) -> Interval:
     return low + interval[0] * (high - low), low + interval[1] * (high - low)

@@ -68,7 +68,7 @@ def rank_runs(
     tables = {name: ScoreTable(run, cases) for name, run in runs.items()}
     shared = _shared_cases([*tables.values()])
     columns = {name: _numbers(table, shared, metric) for name, table in tables.items()}
-    kept = [*_known_in_all(columns.values(), len(shared))]
+    kept = [*_find_known_in_all(columns.values(), len(shared))]
     if not kept:
         raise EvaluationError(f"no case has a {metric} in every run")
     ranked = [
@@ -76,7 +76,7 @@ def rank_runs(
         for name, table in tables.items()
     ]
     ranked.sort(key=lambda column: (-rules.sign * column.mean, column.name))
-    p_values = _adjusted_p_values(ranked)
+    p_values = _adjust_p_values(ranked)
     ranked_cases = array("i", map(shared.__getitem__, kept))
     return Leaderboard(
         metric=metric,
@@ -89,7 +89,7 @@ def rank_runs(
     )
 
 
-def _known_in_all(columns: Iterable[Column], cases: int) -> Iterator[int]:
+def _find_known_in_all(columns: Iterable[Column], cases: int) -> Iterator[int]:
     """Yield the positions of the cases with a number in every run."""
     known = [column.known for column in columns]
     return (i for i in range(cases) if all(flags[i] for flags in known))
@@ -128,7 +128,7 @@ def _numbers(table: ScoreTable, cases: Sequence[int], metric: str) -> Column:
     return score_columns(table, metric, cases).values
 
 
-def _adjusted_p_values(ranked: Sequence[_RankedColumn]) -> dict[tuple[int, int], float]:
+def _adjust_p_values(ranked: Sequence[_RankedColumn]) -> dict[tuple[int, int], float]:
     """Return the adjusted p-value of each pair of positions, the better one first."""
     pairs = [*combinations(range(len(ranked)), 2)]
     p_values = [

@@ -40,7 +40,7 @@ def step_down(columns: Sequence[Sequence[float]], p_values: Sequence[float]) -> 
     order = np.argsort(-observed, kind="stable")
     limits = observed[order] - _ROUNDING
     hits, flips = np.zeros(len(order)), 0
-    for sums in _flipped_sums(scaled):
+    for sums in _flip_sums(scaled):
         # Step down: the k-th largest statistic competes only with itself and the smaller ones.
         ordered = np.abs(sums[:, order])[:, ::-1]
         rivals = np.maximum.accumulate(ordered, axis=1)[:, ::-1]
@@ -74,7 +74,7 @@ def _scale(columns: Sequence[Sequence[float]]) -> Any:
     return scaled
 
 
-def _flipped_sums(scaled: Any) -> Iterator[Any]:
+def _flip_sums(scaled: Any) -> Iterator[Any]:
     """Yield the sums of all tests under joint sign flips, in batches; the first is unflipped."""
     np = import_optional("numpy")
     cases, tests = scaled.shape

@@ -107,21 +107,21 @@ def count_attempts(table: ScoreTable, number: int, statuses: bytearray) -> Attem
 def pair_columns(names: Callable[[int], str], old: Column, new: Column) -> PairedColumns:
     """Pair two columns of the same cases. `names` returns the case at a position."""
     if old.complete and new.complete:  # the common case, and much faster
-        return _paired(old.values, new.values)
+        return _pair_values(old.values, new.values)
     both = bytes(map(int.__and__, old.known, new.known))
     rows = range(len(both))
     aligned = array("d", map(sub, new.values, old.values))
     for row in rows:
         if not both[row]:
             aligned[row] = 0.0
-    return _paired(_select(old.values, both), _select(new.values, both))._replace(
+    return _pair_values(_select(old.values, both), _select(new.values, both))._replace(
         aligned=aligned,
         lost=tuple(names(row) for row in rows if old.known[row] and not new.known[row]),
         gained=tuple(names(row) for row in rows if new.known[row] and not old.known[row]),
     )
 
 
-def _paired(before: array[float], after: array[float]) -> PairedColumns:
+def _pair_values(before: array[float], after: array[float]) -> PairedColumns:
     differences = array("d", map(sub, after, before))
     return PairedColumns(before, after, differences, differences)
 

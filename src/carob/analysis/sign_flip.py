@@ -35,7 +35,7 @@ def sign_flip_test(differences: Sequence[float]) -> float:
     if sizes[0] - sizes[-1] <= _ROUNDING * sizes[0]:
         return mcnemar(int((signed > 0).sum()), int((signed < 0).sum()))
     observed = abs(fsum(differences)) - _ROUNDING * sizes.sum()
-    return _exact(sizes, observed) if len(sizes) <= EXACT else _sampled(sizes, observed)
+    return _exact(sizes, observed) if len(sizes) <= EXACT else _sample_p_value(sizes, observed)
 
 
 def mcnemar(fixed: int, broke: int) -> float:
@@ -50,7 +50,7 @@ def _exact(sizes: Any, observed: float) -> float:
     return float(np.mean(np.abs(sums) >= observed))
 
 
-def _sampled(sizes: Any, observed: float) -> float:
+def _sample_p_value(sizes: Any, observed: float) -> float:
     """Count the observed combination as one of the sample, so that the p-value is never zero."""
     np = import_optional("numpy")
     # `default_rng` may give other numbers in another version of numpy; `RandomState` is frozen.

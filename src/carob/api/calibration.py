@@ -212,7 +212,7 @@ def _score_labeled(
     cases = [msgspec.structs.replace(case, profile=None) for case in dataset.cases]
     job = ScoringJob(plan=make_plan([choice], None, Profiles(), judges), cases=cases)
     with JudgeScorer(job) as scorer:
-        result = scorer.score(lambda: _labeled_pairs(labels, _pairs(cases, source)), progress)
+        result = scorer.score(lambda: _select_labelled(labels, _pairs(cases, source)), progress)
     if judges.stopped:
         message = f"stopped before all answers were judged: {judges.stopped}"
         source.report(Problem(where=str(source.golden), message=message, severity="warning"))
@@ -229,7 +229,7 @@ def _pairs(cases: Sequence[Case], source: AnswerSource) -> Iterator[Pair]:
     return pair_traces(cases, read_traces(source.traces, report=source.report))
 
 
-def _labeled_pairs(labels: Iterable[Label], pairs: Iterable[Pair]) -> Iterator[Pair]:
+def _select_labelled(labels: Iterable[Label], pairs: Iterable[Pair]) -> Iterator[Pair]:
     labeled = {(label.case, label.trace) for label in labels}
     for pair in pairs:
         case = pair.case.id if pair.case else ""

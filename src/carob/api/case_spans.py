@@ -106,12 +106,12 @@ def mark_spans(view: CaseView) -> dict[str, tuple[str, ...]]:
     for score in result.scores:
         if score.status != "failed":
             continue
-        for span_id, why in _pointed_at(score, result, view, spans):
+        for span_id, why in _find_marked_spans(score, result, view, spans):
             marks.setdefault(span_id, {})[why] = None
     return {span_id: tuple(reasons) for span_id, reasons in marks.items()}
 
 
-def _pointed_at(
+def _find_marked_spans(
     score: CaseScore, result: CaseResult, view: CaseView, spans: Sequence[Span]
 ) -> Iterator[tuple[str, str]]:
     only = CaseResult(result.case, result.trace, result.status, (score,))

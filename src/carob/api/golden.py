@@ -38,7 +38,7 @@ class GoldenFolder(NamedTuple):
 
 def list_datasets(folder: GoldenFolder) -> tuple[GoldenEntry, ...]:
     """List the datasets of a folder by name, and those of which only releases are left."""
-    versions = _released_versions(folder)
+    versions = _newest_versions(folder)
     entries = [_entry(file, versions) for file in golden_files(folder)]
     present = {entry.name for entry in entries}
     entries += [
@@ -107,7 +107,7 @@ def add_dataset(folder: GoldenFolder, source: Path, name: str) -> GoldenEntry:
             hint = "edit its cases, or delete it first"
             raise RefusedError(f"{owner} already holds dataset {dataset.name!r}", hint=hint)
         write_atomic(target, source.read_bytes())
-    return _entry(target, _released_versions(folder))
+    return _entry(target, _newest_versions(folder))
 
 
 def remove_dataset(folder: GoldenFolder, name: str) -> None:
@@ -138,7 +138,7 @@ def _entry(file: Path, versions: dict[str, str]) -> GoldenEntry:
     return GoldenEntry(summary.name, file.name, summary.format, summary.cases, version)
 
 
-def _released_versions(folder: GoldenFolder) -> dict[str, str]:
+def _newest_versions(folder: GoldenFolder) -> dict[str, str]:
     """The newest release of each dataset that has one."""
     owners = Registry(folder.registry).owners()
     newest = {name: releases.newest() for name, releases in owners.items()}

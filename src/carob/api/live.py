@@ -224,9 +224,9 @@ def record_live(inputs: LiveInputs) -> LiveRecording:
         attempts = _plan_attempts(inputs, key, journal.done, mocks, simulator)
         run_loop(_record(recorder, attempts, simulator, inputs.cancelled))
         if inputs.cancelled and inputs.cancelled():
-            raise _stopped(journal, total)
+            raise _stop_error(journal, total)
     except KeyboardInterrupt as error:
-        raise _stopped(journal, total) from error
+        raise _stop_error(journal, total) from error
     finally:
         journal.flush()
     if request.max_cost is not None and recorder.unpriced:
@@ -356,7 +356,7 @@ class _LiveProgress:
         )
 
 
-def _stopped(journal: AttemptJournal, total: int) -> StoppedError:
+def _stop_error(journal: AttemptJournal, total: int) -> StoppedError:
     done = journal.count
     if not done:
         return StoppedError("stopped before any conversation was finished")

@@ -74,7 +74,7 @@ def run_matrix(
     cells = [*_cells(config)]
     batch = request.labels.get(BATCH) or _batch_name(config, request)
     store = store_url(request.store, config=config)
-    finished = _finished_cells(batch, store) if request.resume else set[str]()
+    finished = _find_finished_cells(batch, store) if request.resume else set[str]()
     evaluations: dict[str, Evaluation] = {}
     for cell in cells:
         if cell.title in finished:
@@ -121,7 +121,7 @@ def _batch_name(config: Config, request: RunRequest) -> str:
     return f"matrix-{blake2b(data, digest_size=4).hexdigest()}"
 
 
-def _finished_cells(batch: str, store: str) -> set[str]:
+def _find_finished_cells(batch: str, store: str) -> set[str]:
     if not store_exists(store=store):
         return set()
     runs = list_runs(labels={BATCH: batch}, limit=_MAX_CELLS, store=store).runs

@@ -34,7 +34,7 @@ def metrics(
 ) -> tuple[MetricInfo, ...]:
     """Describe the named metrics, or every installed metric, as far as they need all of `needs`,
     are `judged` by a model, and can be computed for the golden data and traces in `files`."""
-    described = _named_metrics(names)
+    described = _find_metrics(names)
     if judged is not None:
         described = tuple(metric for metric in described if metric.judged == judged)
     for need in needs:
@@ -62,7 +62,7 @@ def _has_need(metric: MetricInfo, need: str) -> bool:
     return need in metric.needs
 
 
-def _named_metrics(names: Iterable[str]) -> tuple[MetricInfo, ...]:
+def _find_metrics(names: Iterable[str]) -> tuple[MetricInfo, ...]:
     installed = plugins.metrics()
     for name in (names := [canonical_name(name) for name in names]):
         if name not in installed:

@@ -69,7 +69,7 @@ def create_queue(run: str, metric: str, *, store: str | None = None) -> ReviewQu
     """Make a queue of the answers of a run that a metric has scored; the same again is the same
     queue. The metric needs a threshold: people say right or wrong, and it must have said so too."""
     run_id = stored_run(run, store=store).id
-    answers = _scored_answers(store_url(store), run_id, metric)
+    answers = _read_answers(store_url(store), run_id, metric)
     spec = _find_metric(answers.run, metric)
     if spec.threshold is None:
         hint = "give it a threshold, or label numbers in a file for `carob calibrate`"
@@ -228,7 +228,7 @@ def _open_queue(id: str, store: str | None) -> _Open:
     with open_store(store_url(store)) as database:
         queue = find_queue(database, id)
         labels = read_labels(database, id)
-    answers = _scored_answers(store_url(store), queue.run, queue.metric)
+    answers = _read_answers(store_url(store), queue.run, queue.metric)
     # Shuffled, always in the same way: whoever stops half way has labelled a fair sample, and not
     # the cases that failed or those at the start of the file.
     order = sorted(answers.by_place, key=lambda place: blake2b(f"{id}/{place}".encode()).digest())
@@ -236,7 +236,7 @@ def _open_queue(id: str, store: str | None) -> _Open:
 
 
 @lru_cache(maxsize=4)
-def _scored_answers(store: str, name: str, metric: str) -> _Answers:
+def _read_answers(store: str, name: str, metric: str) -> _Answers:
     """Read the answers once for all labels: a stored run never changes."""
     run = stored_run(name, store=store)
     by_place: dict[int, CaseResult] = {}

@@ -132,7 +132,7 @@ class RunJobs:
             make = _prepare(sources, request, key, recorded)
             earlier = self._claim(sources.store, key) if key else None
             if earlier:
-                return _made_job(earlier, key or "")
+                return _job_of_run(earlier, key or "")
             job = self._add(request, key, body)
         self._pool.submit(self._make, job.id, make)
         return job
@@ -375,7 +375,7 @@ def _check_profile(name: str | None) -> None:
         raise UsageError(f"unknown profile {name!r}", hint=hint)
 
 
-def _made_job(run: Run, key: str) -> RunJob:
+def _job_of_run(run: Run, key: str) -> RunJob:
     """The job of a run that an earlier server made, or another one."""
     dataset = run.dataset.name if run.dataset else ""
     total, cases = run.summary.cases.total, run.summary.cases

@@ -287,7 +287,7 @@ def _score(
             report=listeners.problem,
         )
     except KeyboardInterrupt as error:
-        raise _stopped(checkpoint) from error
+        raise _stop_error(checkpoint) from error
     return _ScoredRun(job, results, key, unfinished, spool)
 
 
@@ -297,7 +297,7 @@ def _scratch_folder(stack: ExitStack) -> Path:
     return folder
 
 
-def _stopped(checkpoint: Checkpoint | None) -> StoppedError:
+def _stop_error(checkpoint: Checkpoint | None) -> StoppedError:
     if checkpoint is None or not checkpoint.batches:
         return StoppedError("stopped before anything was scored")
     if not checkpoint.flush():

@@ -67,7 +67,7 @@ def trace_files(paths: Iterable[PathName], report: ProblemListener | None = None
     for path in map(Path, paths):
         if path.is_dir():
             members = _files_of_folder(path)
-            files.extend(members if report is None else _known_files(members, report))
+            files.extend(members if report is None else _skip_unknown_files(members, report))
         else:
             files.append(path)
     return files
@@ -85,7 +85,7 @@ def _files_of_folder(folder: Path) -> list[Path]:
     return files
 
 
-def _known_files(files: list[Path], report: ProblemListener) -> list[Path]:
+def _skip_unknown_files(files: list[Path], report: ProblemListener) -> list[Path]:
     known: list[Path] = []
     skipped: list[Problem] = []
     for path in files:

@@ -46,14 +46,14 @@ def prepare_store(store: str) -> None:
 def store_url(store: str | None = None, *, config: Config | Path | None = None) -> str:
     """Return the path or URL of the store: the argument, `CAROB_STORE`, the config, or the
     default. Without a config, the `carob.toml` of the working directory is read."""
-    url = store or os.environ.get("CAROB_STORE") or _configured_store(config) or DEFAULT
+    url = store or os.environ.get("CAROB_STORE") or _find_configured_store(config) or DEFAULT
     check_store_url(url)
     if is_postgres(url):
         require_packages("a PostgreSQL store", "psycopg", extra="postgres")
     return url
 
 
-def _configured_store(config: Config | Path | None) -> str | None:
+def _find_configured_store(config: Config | Path | None) -> str | None:
     if isinstance(config, Config):
         return config.store
     path = config or find_config(Path.cwd())

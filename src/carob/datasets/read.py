@@ -36,9 +36,9 @@ class GoldenFile(NamedTuple):
 
     def items(self) -> Iterator[Row]:
         """The cases as the file states them; only rows have line numbers."""
-        return self._rows() if self.progress is ignore else self._watched_rows()
+        return self._rows() if self.progress is ignore else self._watch_rows()
 
-    def _watched_rows(self) -> Iterator[Row]:
+    def _watch_rows(self) -> Iterator[Row]:
         total, done = self.source.path.stat().st_size, 0
         count = self._count_items()
         for number, row in enumerate(self._rows(), start=1):

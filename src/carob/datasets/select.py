@@ -30,8 +30,8 @@ def select_cases(dataset: Dataset, selection: CaseSelection) -> Dataset:
         and all(_has_value(case, key, values) for key, values in filters.items())
     )
     if selection.sample is not None:
-        cases = iter(draw_sample(_spooled(cases), selection))
-    part = dataset.with_cases(_spooled(islice(cases, selection.limit)))
+        cases = iter(draw_sample(_spool_cases(cases), selection))
+    part = dataset.with_cases(_spool_cases(islice(cases, selection.limit)))
     if not part.cases:  # a run or a suite without cases would pass
         raise _no_match(dataset)
     return part
@@ -56,7 +56,7 @@ def _no_match(dataset: Dataset) -> UsageError:
     )
 
 
-def _spooled(cases: Iterable[Case]) -> Sequence[Case]:
+def _spool_cases(cases: Iterable[Case]) -> Sequence[Case]:
     spool = Spool(CASES)  # a part of a large dataset may be large, too
     spool.extend(cases)
     return spool.finish()

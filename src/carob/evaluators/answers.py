@@ -38,7 +38,7 @@ def read_line(answer: Mapping[str, Any]) -> Outcome:
         raise EvaluatorError(str(answer["error"]))
     if answer.get("unscored") is not None:
         return Unscored(reason=str(answer["unscored"]))
-    return _scored(answer.get("score"), str(answer.get("reason") or ""))
+    return _read_score(answer.get("score"), str(answer.get("reason") or ""))
 
 
 def read_eval_result(answer: Mapping[str, Any], threshold: float) -> Outcome:
@@ -47,7 +47,7 @@ def read_eval_result(answer: Mapping[str, Any], threshold: float) -> Outcome:
     reason = _reason(answer.get("details"))
     if answer.get("status") == "NOT_EVALUATED":
         return Unscored(reason=reason or "the evaluator did not evaluate the pair")
-    outcome = _scored(answer.get("score"), reason)
+    outcome = _read_score(answer.get("score"), reason)
     if answer.get("status") == "FAILED" and isinstance(outcome, Score):
         if outcome.value >= threshold:
             text = f"the evaluator failed the pair with a score of {outcome.value:g}"
@@ -66,18 +66,18 @@ def read_grading(answer: Mapping[str, Any]) -> Outcome:
         raise EvaluatorError(str(answer["error"]))
     result = answer.get("result")
     if not isinstance(result, dict):
-        return _scored(result, "")
+        return _read_score(result, "")
     grading = cast("dict[str, Any]", result)
     passed, score = grading.get("pass", grading.get("pass_")), grading.get("score")
     reason = str(grading.get("reason") or "")
     if not isinstance(passed, bool):
-        return _scored(score, reason)
+        return _read_score(score, reason)
     if score not in (None, float(passed)):
         reason = f"score {score}; {reason}".rstrip("; ")
-    return _scored(passed, reason)
+    return _read_score(passed, reason)
 
 
-def _scored(score: object, reason: str) -> Outcome:
+def _read_score(score: object, reason: str) -> Outcome:
     if isinstance(score, bool):
         score = float(score)
     if not isinstance(score, int | float):

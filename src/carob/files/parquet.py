@@ -36,12 +36,12 @@ def read_parquet_lines(path: Path) -> Iterator[bytes]:
             reader.write_ndjson(batch, rows)
             yield from rows.getvalue().splitlines()
     except Exception as error:
-        raise _damaged(path, error) from error
+        raise _damage_error(path, error) from error
     except BaseException as error:
         # Its Rust code panics on some damaged files, and a panic is not an `Exception`.
         if type(error).__name__ != "PanicException":
             raise
-        raise _damaged(path, error) from error
+        raise _damage_error(path, error) from error
 
 
 def _check_end(path: Path) -> None:
@@ -51,5 +51,5 @@ def _check_end(path: Path) -> None:
             raise FormatError("truncated Parquet file", where=str(path))
 
 
-def _damaged(path: Path, error: BaseException) -> FormatError:
+def _damage_error(path: Path, error: BaseException) -> FormatError:
     return FormatError(f"damaged Parquet file: {error}"[:300], where=str(path))

@@ -113,7 +113,7 @@ def check_scales(profile: Profile, uses: Iterable[MetricSpec]) -> None:
         if profile.weighs(use.name):
             if use.better == "lower":
                 raise _unusable_metric(profile, use.name, "lower is better")
-            _closed_scale(profile, use.name, use.scale)
+            _close_scale(profile, use.name, use.scale)
 
 
 @lru_cache(maxsize=4096)
@@ -125,7 +125,7 @@ def exact_decimal(value: float) -> Fraction:
 
 
 def _rescale(profile: Profile, name: str, scored: ScaledScore) -> Fraction:
-    low, high = _closed_scale(profile, name, scored.scale)
+    low, high = _close_scale(profile, name, scored.scale)
     if (low, high) == profile.scale:
         return exact_decimal(scored.value)
     bottom, top = map(exact_decimal, profile.scale)
@@ -135,7 +135,7 @@ def _rescale(profile: Profile, name: str, scored: ScaledScore) -> Fraction:
     return bottom + share * (top - bottom)
 
 
-def _closed_scale(profile: Profile, name: str, scale: Scale) -> ClosedScale:
+def _close_scale(profile: Profile, name: str, scale: Scale) -> ClosedScale:
     if scale[1] is None:
         raise _unusable_metric(profile, name, "its scale has no upper limit")
     return scale[0], scale[1]

@@ -35,7 +35,7 @@ def json_parts(result: object) -> Iterator[str]:
         streams.append(stream_items(value))
         return f"{mark}{len(streams) - 1}"
 
-    mark = _unused_mark()
+    mark = _make_mark()
     text = msgspec.json.encode(result, enc_hook=replace_stream)
     text = msgspec.json.format(text, indent=2).decode() + "\n"
     parts = re.split(rf'( *)(.*)"{mark}(\d+)"', text) if streams else [text]
@@ -55,7 +55,7 @@ def stream_items(value: object) -> Iterable[object]:
     raise NotImplementedError(f"cannot write {type(value).__name__} as JSON")
 
 
-def _unused_mark() -> str:
+def _make_mark() -> str:
     import secrets  # late: only JSON needs it
 
     return f"stream-{secrets.token_hex(16)}-"

@@ -84,7 +84,7 @@ def _details(calibration: Calibration) -> Iterator[str]:
         yield f"at threshold {threshold}, verdicts agree on {_agreement(calibration.verdicts)}"
     if calibration.people:
         yield f"humans agree with each other on {_agreement(calibration.people)}"
-    yield from _excluded(calibration)
+    yield from _format_excluded(calibration)
 
 
 def _bias(calibration: Calibration, bias: Statistic) -> str:
@@ -106,7 +106,7 @@ def _passes(confusion: ConfusionMatrix) -> str:
     return f"the judge passes {_number(round(judge, 2))}, humans pass {_number(round(humans, 2))}"
 
 
-def _excluded(calibration: Calibration) -> Iterator[str]:
+def _format_excluded(calibration: Calibration) -> Iterator[str]:
     for cases, reason in (
         (calibration.unjudged.unscored, "not scored by the judge"),
         (calibration.unjudged.failed, "judge error"),

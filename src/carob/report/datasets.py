@@ -107,17 +107,17 @@ def format_summary(summary: DatasetSummary, display: Display = PLAIN) -> str:
         "with context": f"{summary.with_context:,}",
         "with recorded answer": f"{summary.with_recorded_answer:,}",
         "turns": f"{summary.turns:,}, {count(summary.multi_turn, 'multi-turn case')}",
-        "tags": _counted(summary.tags),
-        "tools": _counted(summary.tools),
-        "agents": _counted(summary.agents),
-        "metadata": _counted(summary.metadata),
+        "tags": _format_counts(summary.tags),
+        "tools": _format_counts(summary.tools),
+        "agents": _format_counts(summary.agents),
+        "metadata": _format_counts(summary.metadata),
     }
     title = Painted(flat(f"{summary.name}{version}"), "strong")
     table = TextTable([*facts.items()], left=(0, 1), indent=2, headed=False)
     return join_lines([title, table], display)
 
 
-def _counted(counts: dict[str, int]) -> str:
+def _format_counts(counts: dict[str, int]) -> str:
     shown = [f"{flat(name)} ({number:,})" for name, number in list(counts.items())[:_SHOWN]]
     more = [f"and {len(counts) - _SHOWN:,} more"] if len(counts) > _SHOWN else []
     return ", ".join(shown + more) or "none"
@@ -139,7 +139,7 @@ def format_conversion(conversion: Conversion, display: Display = PLAIN) -> str:
         lines.append("no fields lost")
     if conversion.omitted:
         lines.append(f"{count(len(conversion.omitted), 'case')} left out; {outcome}:")
-        lines.extend(_omitted(conversion.omitted))
+        lines.extend(_format_omitted(conversion.omitted))
     if number := len(conversion.losses) - len(conversion.omitted):
         lines.append(f"{fields_without_equivalent(number, conversion.target)}; {outcome}:")
         lines.extend(_losses(loss for loss in conversion.losses if loss.field != "$"))
@@ -153,7 +153,7 @@ def fields_without_equivalent(number: int, target: str) -> str:
     return f"{count(number, 'field')} {verb} no equivalent in {target}"
 
 
-def _omitted(omitted: tuple[Loss, ...]) -> Iterator[str]:
+def _format_omitted(omitted: tuple[Loss, ...]) -> Iterator[str]:
     for loss in omitted[:_SHOWN]:
         yield f"  {flat(loss.case or '')}: {loss.reason.removeprefix('left out, ')}"
     if len(omitted) > _SHOWN:
@@ -179,11 +179,11 @@ def format_lint(
     """List each file with its findings, then once what was not checked in any of them."""
     names = {rule.id: rule.name for rule in rules}
     listed = [*files]
-    blocks = [line for file in listed for line in _linted(file, names)]
-    return join_lines([*blocks, *_unchecked(listed, names)], display)
+    blocks = [line for file in listed for line in _format_linted(file, names)]
+    return join_lines([*blocks, *_format_unchecked(listed, names)], display)
 
 
-def _unchecked(files: Iterable[LintedFile], names: dict[str, str]) -> Iterator[Block]:
+def _format_unchecked(files: Iterable[LintedFile], names: dict[str, str]) -> Iterator[Block]:
     """Say which packages are missing, with the one command that installs them: they are missing
     for every file alike."""
     missing = {
@@ -199,7 +199,7 @@ def _unchecked(files: Iterable[LintedFile], names: dict[str, str]) -> Iterator[B
         yield from _finding(merged, names, indent="")
 
 
-def _linted(file: LintedFile, names: dict[str, str]) -> Iterator[Block]:
+def _format_linted(file: LintedFile, names: dict[str, str]) -> Iterator[Block]:
     findings = [finding for finding in file.findings if finding.extra is UNSET]
     counts = Counter(finding.level for finding in findings)
     levels = [count(counts[level], level) for level in _SEVERITIES if counts[level]]

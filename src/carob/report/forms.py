@@ -58,7 +58,7 @@ def add_form_finder(finder: FormFinder) -> None:
 
 def form_names() -> tuple[str, ...]:
     """Return the names of all forms, built-in forms first."""
-    return (*RUN_FORMS, *sorted(_installed_forms()))
+    return (*RUN_FORMS, *sorted(_find_installed_forms()))
 
 
 def format_report(form: str, inputs: ReportInputs) -> str:
@@ -75,11 +75,11 @@ def report_parts(form: str, inputs: ReportInputs) -> Iterable[str]:
 def _load_form(form: str) -> FormFunction:
     if form in RUN_FORMS:
         return load_object(RUN_FORMS[form])
-    installed = _installed_forms()
+    installed = _find_installed_forms()
     if form in installed:
         return installed[form]()
     raise UsageError(f"unknown format {form!r}; expected one of: {', '.join(form_names())}")
 
 
-def _installed_forms() -> dict[str, Callable[[], FormFunction]]:
+def _find_installed_forms() -> dict[str, Callable[[], FormFunction]]:
     return {name: load for find in _finders for name, load in find().items()}

@@ -118,16 +118,16 @@ def format_store_verification(report: VerifyReport, display: Display = PLAIN) ->
 
 def format_export(report: TransferReport, display: Display = PLAIN) -> str:
     """Say how many runs were written."""
-    return join_lines([f"{_transferred(report)} written to {report.store}"], display)
+    return join_lines([f"{_format_transfer(report)} written to {report.store}"], display)
 
 
 def format_import(report: TransferReport, display: Display = PLAIN) -> str:
     """Say how many runs were imported, and how many were in the store already."""
     known = f", {report.known:,} already stored" if report.known else ""
-    return join_lines([f"{_transferred(report)} imported into {report.store}{known}"], display)
+    return join_lines([f"{_format_transfer(report)} imported into {report.store}{known}"], display)
 
 
-def _transferred(report: TransferReport) -> str:
+def _format_transfer(report: TransferReport) -> str:
     blobs = f" and {count(report.contents, 'blob')}" if report.contents else ""
     labels = f" and {count(report.labels, 'label')}" if report.labels else ""
     return f"{count(report.executions, 'run')}{blobs}{labels}"

@@ -146,12 +146,12 @@ def _lay_out(block: Block, display: Display) -> Iterator[str]:
         case Preview():
             yield _preview_line(block, display)
         case Line():
-            yield from _wrapped_lines(block.parts, display)
+            yield from _wrap_lines(block.parts, display)
         case Paragraph(parts, hang):
             wide = display._replace(width=display.width or _PARAGRAPH_WIDTH)
-            yield from _wrapped_lines(parts, wide, hang)
+            yield from _wrap_lines(parts, wide, hang)
         case _:
-            yield from _wrapped_lines((block,), display)
+            yield from _wrap_lines((block,), display)
 
 
 def _preview_line(preview: Preview, display: Display) -> str:
@@ -165,9 +165,7 @@ def _preview_line(preview: Preview, display: Display) -> str:
     return cut_words(label + text, display.width)
 
 
-def _wrapped_lines(
-    parts: Sequence[Part], display: Display, hang: int | None = None
-) -> Iterator[str]:
+def _wrap_lines(parts: Sequence[Part], display: Display, hang: int | None = None) -> Iterator[str]:
     """Wrap a line between words. Lines after the first are indented by `hang` columns, or by two
     more than the first."""
     painted = [_as_painted(part, printable) for part in parts]
@@ -240,7 +238,7 @@ def _below(table: TextTable, part: Part, display: Display) -> Iterator[str]:
     text, style = _as_painted(part, flat)
     if text:
         painted = Painted(text, style) if style else text
-        yield from _wrapped_lines((" " * (table.indent + 2), painted), display)
+        yield from _wrap_lines((" " * (table.indent + 2), painted), display)
 
 
 def fits(table: TextTable, display: Display) -> bool:
@@ -307,8 +305,8 @@ def _records(
     head, *records = rows if table.headed else [[("", None)] * len(rows[0]), *rows]
     label_width = max(text_width(text) for text, _ in head[1:])
     for (title, style), *cells in records:
-        yield from _wrapped_lines((" " * table.indent, Painted(title, style or "strong")), display)
+        yield from _wrap_lines((" " * table.indent, Painted(title, style or "strong")), display)
         for (label, _), (text, style) in zip(head[1:], cells, strict=True):
             space = " " * (table.indent + 2)
             part = Painted(text, style) if style else text
-            yield from _wrapped_lines((f"{space}{pad_text(label, label_width)}  ", part), display)
+            yield from _wrap_lines((f"{space}{pad_text(label, label_width)}  ", part), display)

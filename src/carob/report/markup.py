@@ -48,7 +48,7 @@ def _collect(child: Child, pieces: list[str]) -> None:
     elif isinstance(child, str | int):
         text = str(child)
         plain = text.isascii() and text.isalnum()
-        pieces.append(text if plain else _escaped(text))
+        pieces.append(text if plain else _escape_text(text))
     elif child is not None:
         for item in child:
             _collect(item, pieces)
@@ -59,7 +59,7 @@ def page_text(text: str) -> str:
     return _UNWRITABLE.sub("\ufffd", printable(text.replace("\r\n", "\n")))
 
 
-def _escaped(text: str) -> str:
+def _escape_text(text: str) -> str:
     """Escape text. Unlike `html.escape`, this does not import the table of HTML entities."""
     return page_text(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
@@ -72,5 +72,5 @@ def _attribute(key: str, value: Attribute) -> str:
         return f" {name}"
     text = value if isinstance(value, str) else f"{value:g}"
     if not (text.isascii() and text.isalnum()):
-        text = _escaped(text).replace('"', "&quot;").replace("'", "&#39;")
+        text = _escape_text(text).replace('"', "&quot;").replace("'", "&#39;")
     return f' {name}="{text}"'

@@ -44,7 +44,7 @@ def format_run(inputs: ReportInputs) -> str:
     """Return the verdict, the cases that did not pass with their reasons, and the scores."""
     run = inputs.run
     lines: list[Block] = [line(status(run.verdict), f": {headline(run)}"), *_remarks(run)]
-    lines += [*_causes(run), *_not_passed(run), *_unmatched(run), "", _metrics(run)]
+    lines += [*_causes(run), *_not_passed(run), *_format_unmatched(run), "", _metrics(run)]
     if judge_rows := judge_cost_table(run):
         lines += ["", TextTable(judge_rows)]
     for label in inputs.by:
@@ -186,7 +186,7 @@ def describe_counts(run: Run) -> str:
     metric applies are counted separately."""
     counts = run.summary.cases
     if run.verdict == "informational":
-        return f"nothing was decided, {count(counts.total, 'case')}{_selected(run)}"
+        return f"nothing was decided, {count(counts.total, 'case')}{_describe_selection(run)}"
     not_applicable = sum(map(_is_not_applicable, run.cases)) if counts.unscored else 0
     decided = counts.passed + counts.failed + counts.unscored + counts.errors
     parts = [
@@ -201,10 +201,10 @@ def describe_counts(run: Run) -> str:
         )
         if number
     ]
-    return f"{', '.join(parts) or 'no cases scored'} of {counts.total:,}{_selected(run)}"
+    return f"{', '.join(parts) or 'no cases scored'} of {counts.total:,}{_describe_selection(run)}"
 
 
-def _selected(run: Run) -> str:
+def _describe_selection(run: Run) -> str:
     """Say so if the run is about a part of the dataset: the rest may not pass."""
     total = run.selection.total if run.selection else None
     return "" if total is None else f", selected from {total:,}"
@@ -308,7 +308,7 @@ def _not_passed(run: Run) -> Iterator[Block]:
         yield f"\nand {more}; use --format json to list all"
 
 
-def _unmatched(run: Run) -> Iterator[str]:
+def _format_unmatched(run: Run) -> Iterator[str]:
     if run.unmatched:
         yield f"\n{count(len(run.unmatched), 'trace')} without a case:"
         yield from (f"  {flat(trace.trace)}: {trace.why}" for trace in run.unmatched[:_SHOWN])

@@ -214,7 +214,7 @@ def _supported_metrics(listing: TraceListing) -> Iterator[Block]:
         if total == 1
         else f"metrics supported by all {total:,} traces"
     )
-    yield from _wrapped(supported)
+    yield from _wrap_names(supported)
     # Metrics that lack the same thing in as many traces share one line and its hints.
     unsupported: dict[tuple[str, int], list[str]] = {}
     for metric, counts in reasons.items():
@@ -223,12 +223,12 @@ def _supported_metrics(listing: TraceListing) -> Iterator[Block]:
     for (reason, number), metrics in unsupported.items():
         share = "" if number == total else f" in {number:,} of {total:,} traces"
         yield f"metrics not supported{share}: {reason}"
-        yield from _wrapped(metrics)
+        yield from _wrap_names(metrics)
         for hint in listing.hints.get(reason, ()):
             yield Paragraph(("  ", status("hint"), f": {hint}"), hang=4)
 
 
-def _wrapped(names: Iterable[str]) -> list[Block]:
+def _wrap_names(names: Iterable[str]) -> list[Block]:
     return [Paragraph(("  ", ", ".join(names) or "none"), hang=2)]
 
 

@@ -78,20 +78,22 @@ def format_diff_markdown(diff: Diff) -> str:
     """Return the diff for a comment on a pull request."""
     lines = [f"**{_verdict(diff)}**", ""]
     for case, changes in _by_case(diff.changes):
-        lines.append(f"- {_escaped(_title(case, changes[0]).strip())}")
+        lines.append(f"- {_escape_markdown(_title(case, changes[0]).strip())}")
         for change in changes:
             if change.field:
                 text = f"  - `{printable(change.field)}` {change.kind} ({change.level})"
                 words = "".join(map(_mark_in_markdown, word_changes(change.old, change.new)))
                 lines.append(f"{text}: {words}" if _has_values(change) else text)
-    lines.extend(_escaped(line) for line in _not_compared(diff))
+    lines.extend(_escape_markdown(line) for line in _not_compared(diff))
     return "\n".join(lines).rstrip() + "\n"
 
 
 def _mark_in_markdown(word: WordChange) -> str:
     # Tags, because `**` and `~~` are not interpreted next to punctuation.
     name = {"removed": "del", "added": "ins"}.get(word.kind)
-    return f"<{name}>{_escaped(word.text)}</{name}>" if name else _escaped(word.text)
+    return (
+        f"<{name}>{_escape_markdown(word.text)}</{name}>" if name else _escape_markdown(word.text)
+    )
 
 
 def word_changes(old: Json, new: Json) -> Iterator[WordChange]:
@@ -131,7 +133,7 @@ def _has_values(change: Change) -> bool:
     return change.old is not None or change.new is not None
 
 
-def _escaped(text: str) -> str:
+def _escape_markdown(text: str) -> str:
     """Escape text for Markdown."""
     return re.sub(r"([\\`*_{}\[\]<>()#|~])", r"\\\1", printable(text).replace("\n", " "))
 

@@ -134,7 +134,7 @@ class BatchMerger:
 
     def _add_cases_without_trace(self) -> None:
         """Add a result without scores for each case that has no trace: it did not pass."""
-        for number, case in enumerate(self._uncovered_cases()):
+        for number, case in enumerate(self._find_uncovered_cases()):
             position = self._job.position(case.id)
             if not self._covered[position]:  # else another row with the same id has a trace
                 status = self._job.plan.status_without_scores(case)
@@ -142,7 +142,7 @@ class BatchMerger:
                 key = ResultKey(position, "", _LAST, number)
                 self._sorter.add(key, self._job.add_digest(result))
 
-    def _uncovered_cases(self) -> Iterator[Case]:
+    def _find_uncovered_cases(self) -> Iterator[Case]:
         if self._job.selected is not None:
             yield from self._job.selected
             return

@@ -131,7 +131,7 @@ class Plan:
     def score(self, pair: Pair) -> CaseResult:
         """Score one pair without judges."""
         if pair.trace.failure:
-            return self._failed_result(pair, pair.trace.failure)
+            return self._fail_result(pair, pair.trace.failure)
         case = pair.case or Case(id=pair.trace.id)
         return self._result(
             pair,
@@ -143,7 +143,7 @@ class Plan:
         import asyncio  # late: slower to import than a small run without judges
 
         if pair.trace.failure:
-            return JudgedResult(self._failed_result(pair, pair.trace.failure), {})
+            return JudgedResult(self._fail_result(pair, pair.trace.failure), {})
         case = pair.case or Case(id=pair.trace.id)
         entries = [(planned, Ledger()) for planned in self.metrics]
         outcomes = await asyncio.gather(
@@ -170,7 +170,7 @@ class Plan:
             if planned.metric.waits:
                 planned.metric.close()
 
-    def _failed_result(self, pair: Pair, failure: Failed) -> CaseResult:
+    def _fail_result(self, pair: Pair, failure: Failed) -> CaseResult:
         """Return the result of a conversation that broke off: no metric may call that a 0."""
         scores = tuple(_case_score(planned, failure) for planned in self.metrics)
         result = self._result(pair, scores)

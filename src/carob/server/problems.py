@@ -82,7 +82,7 @@ def problem_response(error: CarobError | RequestError) -> Response:
         problems = error.problems
     else:
         status, detail, headers = problem_status(error), error.message, {}
-        problems = (_located(error),) if error.where else ()
+        problems = (_problem_of(error),) if error.where else ()
     details = ProblemDetails(
         title=HTTPStatus(status).phrase,
         status=status,
@@ -100,5 +100,5 @@ def problem_status(error: CarobError) -> int:
     return next((_STATUS[kind] for kind in kinds if kind in _STATUS), 500)
 
 
-def _located(error: CarobError) -> Problem:
+def _problem_of(error: CarobError) -> Problem:
     return Problem(where=error.where or "", message=error.message, hint=error.hint)

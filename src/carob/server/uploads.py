@@ -93,7 +93,7 @@ async def _receive_raw(request: Request, folder: Path, limit: int) -> Upload:
 
 async def _receive_form(request: Request, folder: Path, limit: int) -> Upload:
     parser = MultiPartParser(
-        request.headers, _limited(request, limit), max_files=2, max_part_size=2**20
+        request.headers, _stream_within_limit(request, limit), max_files=2, max_part_size=2**20
     )
     try:
         form = await parser.parse()
@@ -128,7 +128,7 @@ async def _store(part: UploadFile, folder: Path) -> Path:
     return path
 
 
-async def _limited(request: Request, limit: int):  # noqa: ANN202 - an async generator of bytes
+async def _stream_within_limit(request: Request, limit: int):  # noqa: ANN202 - an async generator of bytes
     size = 0
     async for chunk in request.stream():
         size += len(chunk)

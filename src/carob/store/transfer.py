@@ -138,7 +138,7 @@ def import_file(
 ) -> TransferReport:
     """Import an exported file, or a run of `carob run -o`. Importing it again changes nothing.
     `progress` receives the bytes that were imported."""
-    importer, done, total = _Importer(database), 0, _unpacked_size(path)
+    importer, done, total = _Importer(database), 0, _estimate_size(path)
     for number, text in enumerate(_read_lines(path), 1):
         importer.add(text, f"{path} line {number}")
         done += len(text)
@@ -153,7 +153,7 @@ def import_file(
     )
 
 
-def _unpacked_size(path: Path) -> int:
+def _estimate_size(path: Path) -> int:
     """The number of bytes in a file, unpacked; 0 if nobody knows before reading it.
 
     A gzip file ends with the size of what it holds, modulo 4 GiB.

@@ -68,7 +68,7 @@ def _add_distractor(case: Case, draw: Draw, _world: World) -> Variant | None:
     first = case.turns[0].user or ""
     if guess_language(first) != "en":
         return None
-    unrelated = _unrelated(_DISTRACTORS, case)
+    unrelated = _find_unrelated(_DISTRACTORS, case)
     if not unrelated:
         return None
     messages = [turn.user or "" for turn in case.turns]
@@ -99,7 +99,7 @@ def _move_question(case: Case) -> Variant | None:
 def _lengthen_context(case: Case, draw: Draw, _world: World) -> Variant | None:
     if not case.context or guess_language(case.context) != "en":
         return None
-    unrelated = _unrelated(_PARAGRAPHS, case)
+    unrelated = _find_unrelated(_PARAGRAPHS, case)
     if len(unrelated) < _FEWEST_PARAGRAPHS:
         return None
     paragraphs = draw.order(unrelated)
@@ -108,7 +108,7 @@ def _lengthen_context(case: Case, draw: Draw, _world: World) -> Variant | None:
     return Variant(msgspec.structs.replace(case, context="\n\n".join(paragraphs)))
 
 
-def _unrelated(texts: tuple[str, ...], case: Case) -> list[str]:
+def _find_unrelated(texts: tuple[str, ...], case: Case) -> list[str]:
     """The texts that share no word with the case, and so cannot answer or change it."""
     said = [text for turn in case.turns for text in (turn.user, turn.response) if text]
     words = {*tokenize(" ".join([*said, case.context or ""]))}

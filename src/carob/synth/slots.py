@@ -39,7 +39,7 @@ def _change_slot(case: Case, draw: Draw, world: World) -> Variant | None:
         for value in world.values.get((slot.call.name, slot.name), ())
         if _can_replace(slot, value)
     ]
-    return _replaced(case, draw, choices)
+    return _replace_slot(case, draw, choices)
 
 
 def _fill_slot(case: Case, draw: Draw, world: World) -> Variant | None:
@@ -50,7 +50,7 @@ def _fill_slot(case: Case, draw: Draw, world: World) -> Variant | None:
         schema = tool.properties.get(slot.name) if tool else None
         values = valid_values(schema) if schema else ()
         choices += [(slot, value) for value in values if _can_replace(slot, value)]
-    return _replaced(case, draw, choices)
+    return _replace_slot(case, draw, choices)
 
 
 def _answering_slots(case: Case) -> list[StatedSlot]:
@@ -67,7 +67,9 @@ def _can_replace(slot: StatedSlot, value: Json) -> bool:
     return isinstance(value, type(slot.value)) and value != slot.value and bool(str(value).strip())
 
 
-def _replaced(case: Case, draw: Draw, choices: Sequence[tuple[StatedSlot, Json]]) -> Variant | None:
+def _replace_slot(
+    case: Case, draw: Draw, choices: Sequence[tuple[StatedSlot, Json]]
+) -> Variant | None:
     if not choices:
         return None
     slot, value = draw.pick(choices)

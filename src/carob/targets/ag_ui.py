@@ -74,7 +74,7 @@ class _Thread:
             events, seen = await self._run(turn, number)
             first = first or seen
             self._follow(events)
-            open_calls = self._unanswered(start)
+            open_calls = self._find_unanswered(start)
             if not open_calls:
                 break
             for id, name, args in open_calls:
@@ -176,7 +176,7 @@ class _Thread:
             entry: Json = {"id": f"{prefix}-text", "role": "assistant", "content": turn.response}
             self._messages.append(entry)
 
-    def _unanswered(self, start: int) -> list[tuple[str, str, Json]]:
+    def _find_unanswered(self, start: int) -> list[tuple[str, str, Json]]:
         """Return the calls without a result: the tools of the user interface."""
         answered: set[str | None] = set()
         calls: list[tuple[str, str, Json]] = []

@@ -124,10 +124,10 @@ async def hold_conversation(
     except MissingMockError as failure:
         error = TargetError("mock", str(failure))
     except Exception as failure:  # noqa: BLE001 - whatever an agent raises becomes data
-        error = _exceeded(limits, case_limit, progress.turn_limit)
+        error = _limit_error(limits, case_limit, progress.turn_limit)
         error = error or TargetError("agent", describe_error(failure))
     await _close(progress)
-    error = _missed(attempt) or error  # without its tool, an agent often fails as well
+    error = _miss_error(attempt) or error  # without its tool, an agent often fails as well
     trace = _trace(case, attempt, user, progress, error, target)
     missed = None if error else find_missed(trace.turns)
     if missed:
@@ -146,7 +146,7 @@ def _is_cancelled() -> bool:
     return task is not None and task.cancelling() > 0
 
 
-def _exceeded(
+def _limit_error(
     limits: TimeLimits, case_limit: asyncio.Timeout, turn_limit: asyncio.Timeout | None
 ) -> TargetError | None:
     """The error if a limit was reached. An agent may raise a `TimeoutError` of its own."""
@@ -205,7 +205,7 @@ async def _close(progress: _Progress) -> None:
             progress.document = await progress.conversation.close()
 
 
-def _missed(attempt: Attempt) -> TargetError | None:
+def _miss_error(attempt: Attempt) -> TargetError | None:
     """A tool call without a recorded result decides nothing about the agent: no pass, and no 0."""
     if attempt.mocks is None or not attempt.mocks.missed:
         return None

@@ -53,7 +53,7 @@ class SpanJoiner:
                 turns.append(turn)
                 continue
             turns.append(join_turn(turn, recorded.turns[0]))
-            joined |= _stated(recorded.turns[0])
+            joined |= _filled_fields(recorded.turns[0])
         if not joined:
             return trace
         sources = {**trace.sources, **{f"turns.{name}": "spans" for name in sorted(joined)}}
@@ -77,7 +77,7 @@ class SpanJoiner:
             await asyncio.sleep(_POLL)
 
 
-def _stated(turn: Turn) -> set[str]:
+def _filled_fields(turn: Turn) -> set[str]:
     return {name for name in Turn.__struct_fields__ if getattr(turn, name) not in (None, ())}
 
 

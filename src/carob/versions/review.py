@@ -87,12 +87,12 @@ def with_review(
     status, becomes part of the history."""
     reviewer = " ".join(by.split())
     return dataset.with_cases(
-        _reviewed(case, status, reviewer, at) if ids is None or case.id in ids else case
+        _review_case(case, status, reviewer, at) if ids is None or case.id in ids else case
         for case in dataset.cases
     )
 
 
-def _reviewed(case: Case, status: ReviewStatus, by: str, at: str) -> Case:
+def _review_case(case: Case, status: ReviewStatus, by: str, at: str) -> Case:
     before = _current_review(case)
     if before == PastReview(status=status, by=by, at=at):
         return case

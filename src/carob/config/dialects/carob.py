@@ -156,10 +156,10 @@ def read_target(top: Table, key: str = "target") -> TargetSettings | None:
 def read_targets(top: Table) -> dict[str, TargetSettings]:
     """Read the `[targets.NAME]` tables. What is not trusted is listed too, without its settings."""
     table = top.table("targets")
-    return {name: _named_target(table, name) for name in table.entries()} if table else {}
+    return {name: _read_target(table, name) for name in table.entries()} if table else {}
 
 
-def _named_target(table: Table, name: str) -> TargetSettings:
+def _read_target(table: Table, name: str) -> TargetSettings:
     # A name with a colon would be a scheme, and one with a dot part of the name of a setting.
     if not re.fullmatch(r"[A-Za-z0-9_-]+", name):
         hint = "expected letters, digits, - and _"

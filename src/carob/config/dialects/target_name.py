@@ -14,12 +14,12 @@ from carob.config.table_reader import Table
 def read_target_name(table: Table, key: str, *, effect: str) -> str | None:
     """Read the name of a target. The content of files that it names is trusted with it: a pull
     request could otherwise leave the name alone and change the code."""
-    for file in dict.fromkeys(_named_files(table.text(key) or "")):
+    for file in dict.fromkeys(_find_files(table.text(key) or "")):
         table.sensitive_file(key, file, effect=effect)
     return table.sensitive(key, effect=effect)
 
 
-def _named_files(name: str) -> Iterator[str]:
+def _find_files(name: str) -> Iterator[str]:
     """Yield the files of the working directory that a target names, such as `agent.py` in
     `python:agent.py:answer`, `adk:shop.agent:root_agent` or `command:python agent.py`."""
     scheme, _, rest = name.partition(":")

@@ -38,7 +38,9 @@ class PydanticEvalsFormat(RowFormat):
         row = doc if isinstance(doc, dict) else {}
         case = super().read_case({key: row[key] for key in row if key != "evaluators"})
         evaluators = row.get("evaluators")
-        texts = [_judged(value) for value in evaluators] if isinstance(evaluators, list) else []
+        texts = (
+            [_read_rubric(value) for value in evaluators] if isinstance(evaluators, list) else []
+        )
         rubrics = [
             Rubric(id=f"{_JUDGE}-{number}", text=text)
             for number, text in enumerate(filter(None, texts), 1)
@@ -51,7 +53,7 @@ class PydanticEvalsFormat(RowFormat):
         return {**row, "evaluators": judges} if judges else row
 
 
-def _judged(evaluator: Json) -> str | None:
+def _read_rubric(evaluator: Json) -> str | None:
     """The rubric of an `LLMJudge`, in its short or its long form."""
     value = evaluator.get(_JUDGE) if isinstance(evaluator, dict) else None
     if isinstance(value, dict):

@@ -97,13 +97,13 @@ class Budget:
             try:
                 yield call_cost
             finally:
-                self.shared.settle(ticket, _billed(call_cost, reserved))
+                self.shared.settle(ticket, _cost_of(call_cost, reserved))
             return
         await self._reserve(reserved)
         try:
             yield call_cost
         finally:
-            self._cost += _billed(call_cost, reserved)
+            self._cost += _cost_of(call_cost, reserved)
             self._reserved -= reserved
             async with self._settled:
                 self._settled.notify_all()
@@ -150,7 +150,7 @@ class Budget:
         raise BudgetExceededError(reason)
 
 
-def _billed(call_cost: CallCost, reserved: float) -> float:
+def _cost_of(call_cost: CallCost, reserved: float) -> float:
     # A call with an unknown outcome may have been billed in full.
     return reserved if call_cost.cost is None else call_cost.cost
 

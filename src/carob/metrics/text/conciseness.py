@@ -43,12 +43,12 @@ class Conciseness(Metric):
     def _rate(self, response: RecordedResponse) -> Score | Unscored:
         if self.words is None and response.reference is None:
             return Unscored(reason="the case expects no response", not_applicable=True)
-        allowed = self.words or _allowed(len(split_words(response.reference or "")))
+        allowed = self.words or _max_words(len(split_words(response.reference or "")))
         length = len(split_words(response.response))
         if length <= allowed:
             return Score(value=1.0)
         return Score(value=allowed / length, reason=f"{length} words, allowed {allowed}")
 
 
-def _allowed(expected: int) -> int:
+def _max_words(expected: int) -> int:
     return max(int(_FACTOR * expected), expected + _EXTRA_WORDS)

@@ -21,14 +21,14 @@ _FEW_TURNS = 30
 def turn_list(view: CaseView, chosen: int | None) -> Markup:
     """Return the turns; in a long conversation those that differ, and the chosen one, are open."""
     fold = len(view.turns) > _FEW_TURNS
-    return join(_folded_turns(view, chosen) if fold else _plain_turns(view))
+    return join(_fold_turns(view, chosen) if fold else _plain_turns(view))
 
 
 def _plain_turns(view: CaseView) -> list[Markup]:
     return [_turn(number, turn, fold=False) for number, turn in enumerate(view.turns, 1)]
 
 
-def _folded_turns(view: CaseView, chosen: int | None) -> Iterator[Markup]:
+def _fold_turns(view: CaseView, chosen: int | None) -> Iterator[Markup]:
     """Fold the turns that are as expected; many in a row also together, so that the first turn
     that differs is on the first screen."""
     numbered = list(enumerate(view.turns, 1))

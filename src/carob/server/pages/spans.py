@@ -69,12 +69,12 @@ def waterfall(
     for group in groups:
         table = _table(group, TimeAxis.of([row.span for row in group.rows]), fold)
         alone = len(groups) == 1 or (group.turn is None and not fold)
-        content.append(table if alone else _folded(group, table, is_only=len(known) == 1))
+        content.append(table if alone else _fold_group(group, table, is_only=len(known) == 1))
     title = tag("h2", count(len(spans), "span"))
     return tag("section", title, note, content, aria_label="Spans")
 
 
-def _folded(group: SpanGroup, table: Markup, *, is_only: bool) -> Markup:
+def _fold_group(group: SpanGroup, table: Markup, *, is_only: bool) -> Markup:
     marked = any(row.marks for row in group.rows)
     name = "Outside of turns" if group.turn is None else f"Turn {group.turn}"
     numbers = [count(len(group.rows), "span"), _group_time(group)]

@@ -100,7 +100,7 @@ def validate_eval_set(upload: Upload) -> EvalSetAnswer:
 @endpoints.post("/api/convert", role="read")
 def convert(upload: Upload, query: ConvertQuery) -> Response:
     """Convert golden data, as `carob convert` does."""
-    target = upload.path.parent / "converted" / _converted_name(upload, query.to)
+    target = upload.path.parent / "converted" / _name_converted_file(upload, query.to)
     target.parent.mkdir()
     conversion = datasets_api.convert(
         upload.path, target, to=query.to, from_=query.format, drop=query.drop
@@ -110,7 +110,7 @@ def convert(upload: Upload, query: ConvertQuery) -> Response:
     return to_response(conversion)
 
 
-def _converted_name(upload: Upload, format: str) -> str:
+def _name_converted_file(upload: Upload, format: str) -> str:
     known = {entry.name: entry for entry in datasets_api.list_formats()}
     container = known[format].containers[0] if format in known else "document"
     return f"{upload.name.partition('.')[0]}{SUFFIXES[container]}"

@@ -212,7 +212,11 @@ def put_dataset_case(
     """Add a case with `If-None-Match: *`, or replace the state of it that `If-Match` names."""
     if body.id != path.case:
         raise RequestError(400, f"the case has the id {body.id!r}, the address {path.case!r}")
-    seen = drafts_api.NEW if request.headers.get("if-none-match") == "*" else _required(request)
+    seen = (
+        drafts_api.NEW
+        if request.headers.get("if-none-match") == "*"
+        else _require_if_match(request)
+    )
     case = drafts_api.put_case(workspace.folder, path.name, body, seen=seen)
     workspace.publish("dataset", {"name": path.name})
     status = 201 if seen == drafts_api.NEW else 200
@@ -222,7 +226,7 @@ def put_dataset_case(
 @endpoints.delete("/api/datasets/{name}/cases/{case:path}")
 def delete_dataset_case(workspace: Workspace, path: DatasetCasePath, request: Request) -> None:
     """Remove the state of a case that `If-Match` names."""
-    drafts_api.delete_case(workspace.folder, path.name, path.case, seen=_required(request))
+    drafts_api.delete_case(workspace.folder, path.name, path.case, seen=_require_if_match(request))
     workspace.publish("dataset", {"name": path.name})
 
 
@@ -250,7 +254,7 @@ def _if_match(request: Request) -> str | None:
     return None if text in ("", "*") else text.strip('"')
 
 
-def _required(request: Request) -> str | None:
+def _require_if_match(request: Request) -> str | None:
     if "if-match" not in request.headers:
         hint = "send the `ETag` of the case as `If-Match`; `*` overwrites any state"
         raise RequestError(428, "the state of the case that you have seen is required", hint=hint)

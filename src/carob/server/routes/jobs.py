@@ -51,7 +51,7 @@ class RescorePath(Query, frozen=True):
 @endpoints.post("/api/runs")
 def start_run(workspace: Workspace, body: JobRequest, request: Request) -> Reply[RunJob]:
     """Start a run in the background. The same `Idempotency-Key` gives the same run."""
-    return _accepted(workspace.jobs.start(workspace.sources, body, _key(request)))
+    return _accept_job(workspace.jobs.start(workspace.sources, body, _key(request)))
 
 
 @endpoints.post("/api/runs/{run}/rescore")
@@ -60,7 +60,7 @@ def rescore_run(
 ) -> Reply[RunJob]:
     """Score the traces that were saved with a run again, in the background."""
     job = workspace.jobs.rescore(workspace.sources, path.run, body, _key(request))
-    return _accepted(job)
+    return _accept_job(job)
 
 
 def _key(request: Request) -> str | None:
@@ -102,7 +102,7 @@ def run_events(workspace: Workspace, path: MadeRunPath) -> Response:
     return StreamingResponse(stream, media_type="text/event-stream")
 
 
-def _accepted(job: RunJob) -> Reply[RunJob]:
+def _accept_job(job: RunJob) -> Reply[RunJob]:
     return Reply(job, 202, {"Location": f"/api/jobs/{job.id}"})
 
 

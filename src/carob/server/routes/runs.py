@@ -172,11 +172,11 @@ def get_report(workspace: Workspace, path: ReportPath) -> Response:
     parts = iter(report_parts(form, inputs))
     first = next(parts, "")  # what cannot be reported fails here, before the status is sent
     return StreamingResponse(
-        _encoded(chain((first,), parts)), headers=headers, media_type=media_type
+        _encode_parts(chain((first,), parts)), headers=headers, media_type=media_type
     )
 
 
-def _encoded(parts: Iterable[str]) -> Iterable[bytes]:
+def _encode_parts(parts: Iterable[str]) -> Iterable[bytes]:
     return (part.encode() for part in parts)
 
 

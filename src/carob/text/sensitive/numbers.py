@@ -28,7 +28,7 @@ def _unmistakable(pattern: str, module: str) -> _Form:
     return _Form(re.compile(rf"(?<![\w.+-])(?<!\d,)(?:{pattern})(?![\w-]|[.,]\d)"), module)
 
 
-def _labelled(names: str, pattern: str, module: str) -> _Form:
+def _label_form(names: str, pattern: str, module: str) -> _Form:
     """Return the form of an id that could be any number, so its name must come right before it."""
     label = rf"(?i:\b(?:{names}))\b[^\w\n]{{0,3}}(?:(?:is|no|number|nr)\b[^\w\n]{{0,3}}){{0,2}}"
     return _Form(re.compile(rf"{label}(?P<number>{pattern})(?![\w-]|[.,]\d)"), module)
@@ -45,14 +45,14 @@ _NATIONAL = (
     _unmistakable(r"[A-Z]{4}\d{6}[HM][A-Z]{5}[A-Z0-9]\d", "mx.curp"),
     _unmistakable(r"[12] \d{2} \d{2} \d[\dAB] \d{3} \d{3} \d{2}", "fr.nir"),
     _unmistakable(r"\d{17}[\dX]", "cn.ric"),
-    _labelled("ssn|social security", r"\d{3}[ -]?\d{2}[ -]?\d{4}", "us.ssn"),
-    _labelled("bsn|burgerservicenummer", r"\d{4}\.?\d{2}\.?\d{3}", "nl.bsn"),
-    _labelled("pesel", r"\d{11}", "pl.pesel"),
-    _labelled("aadhaar", r"\d{4} ?\d{4} ?\d{4}", "in_.aadhaar"),
-    _labelled(
+    _label_form("ssn|social security", r"\d{3}[ -]?\d{2}[ -]?\d{4}", "us.ssn"),
+    _label_form("bsn|burgerservicenummer", r"\d{4}\.?\d{2}\.?\d{3}", "nl.bsn"),
+    _label_form("pesel", r"\d{11}", "pl.pesel"),
+    _label_form("aadhaar", r"\d{4} ?\d{4} ?\d{4}", "in_.aadhaar"),
+    _label_form(
         "steuer-?id|idnr|steueridentifikationsnummer", r"\d{2} ?\d{3} ?\d{3} ?\d{3}", "de.idnr"
     ),
-    _labelled("nir|num[eé]ro de s[eé]curit[eé] sociale", r"[12]\d{14}", "fr.nir"),
+    _label_form("nir|num[eé]ro de s[eé]curit[eé] sociale", r"[12]\d{14}", "fr.nir"),
 )
 _HINT = re.compile(
     r"\d{6}|\d{3}[-. ]\d{2}|\d{4}[. ]\d|\d\d \d{3}|[12] \d\d \d\d |[A-Z]{6}\d\d[A-Z]"

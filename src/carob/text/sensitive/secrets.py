@@ -55,7 +55,7 @@ _SYMBOL = re.compile(r"[!@#$%^&*+=~?]")
 def secrets(text: str) -> Iterator[SensitiveMatch]:
     """Find keys and tokens by their issuers' patterns, private keys, and passwords that are in URLs
     or called so."""
-    yield from _labelled_passwords(text)
+    yield from _find_labelled_passwords(text)
     if "://" in text:
         for match in _PASSWORD.finditer(text):
             yield _secret(match.start(1), match[1])
@@ -69,7 +69,7 @@ def secrets(text: str) -> Iterator[SensitiveMatch]:
             yield from _find_keys(text, start, min(start + _PART + _OVERLAP, word.end()))
 
 
-def _labelled_passwords(text: str) -> Iterator[SensitiveMatch]:
+def _find_labelled_passwords(text: str) -> Iterator[SensitiveMatch]:
     lower = text.lower()
     if not any(hint in lower for hint in _LABEL_HINTS):
         return

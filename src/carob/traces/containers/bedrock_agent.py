@@ -87,7 +87,11 @@ class _SessionReader:
         request = as_object(step.get("modelInvocationInput"))
         if request:
             self._model = as_text(request.get("foundationModel")) or self._model
-            if agent is None and not self._is_asked and (text := _asked(request.get("text"))):
+            if (
+                agent is None
+                and not self._is_asked
+                and (text := _find_user_text(request.get("text")))
+            ):
                 self.builder.add_user_text(text)
                 self._is_asked = True
         metadata = as_object(as_object(step.get("modelInvocationOutput")).get("metadata"))
@@ -144,7 +148,7 @@ def _parameters(value: Json) -> dict[str, Json]:
     return {as_text(item.get("name")) or "": item.get("value") for item in objects_in(value)}
 
 
-def _asked(prompt: Json) -> str | None:
+def _find_user_text(prompt: Json) -> str | None:
     """The last text of the user in the prompt of a model."""
     messages = objects_in(as_object(decode_structure(prompt)).get("messages"))
     for message in reversed(messages):

@@ -201,7 +201,7 @@ class _SessionReader:
             self._command = None
         elif text.startswith(_COMMAND):
             self._add_command()
-            self._command = _typed_command(text)
+            self._command = _join_command(text)
         elif text and not text.startswith(_NOTES):
             self._add_command()
             self._add_message("user", content, line, None)
@@ -234,7 +234,7 @@ def _text_in(content: Json) -> str | None:
     return "\n".join(text for text in texts if text) or None
 
 
-def _typed_command(text: str) -> str:
+def _join_command(text: str) -> str:
     """What the user typed: `/review api.py` for the name and the arguments in their tags."""
     parts = (_between(text, "command-name"), _between(text, "command-args"))
     return " ".join(part for part in parts if part) or text

@@ -66,7 +66,7 @@ def _is_recorded(model: ModelSpans) -> bool:
             has_content = has_content or not message.hidden
         else:
             has_content = has_content or not is_printed_message(message.text)
-    return has_calls or (has_content and not _requested_calls(model))
+    return has_calls or (has_content and not _has_requested_calls(model))
 
 
 def _explain_silence(
@@ -80,7 +80,7 @@ def _explain_silence(
     last = {id(model.outer.context.agent): model for model in turn.models}
     answering = turn.main_models[-1:]
     for model in silent:
-        requested = _requested_calls(model)
+        requested = _has_requested_calls(model)
         is_last = last[id(model.outer.context.agent)] is model
         if any(message.partial for message in model.messages):
             return _UNSEEN
@@ -96,7 +96,7 @@ def _explain_silence(
     return None
 
 
-def _requested_calls(model: ModelSpans) -> bool | None:
+def _has_requested_calls(model: ModelSpans) -> bool | None:
     """Whether a model requested calls, by the reason why it stopped; `None` if there is none."""
     for role_span in model.spans:
         if role_span.span.status == "error":

@@ -138,7 +138,7 @@ def _find_starts(models: list[RoleSpan], *, alone: bool) -> list[RoleSpan]:
 def asks_several(models: list[ModelSpans], user: str | None) -> bool:
     """Whether model calls received questions that have nothing to do with each other; the first
     of them received what the user asked."""
-    if len(models) < 2 or _asked_text(models[-1].outer) in (None, user):
+    if len(models) < 2 or _user_text(models[-1].outer) in (None, user):
         return False
     return bool(_find_starts([model.outer for model in models], alone=True))
 
@@ -151,7 +151,7 @@ class _SplitExchange:
         self.texts: set[str] = set()
 
     def add(self, model: RoleSpan, answer: str | None) -> None:
-        user = _asked_text(model)
+        user = _user_text(model)
         if user is not None:
             self.user = self.user or user
             self.texts.add(user)
@@ -161,7 +161,7 @@ class _SplitExchange:
     def is_unrelated(self, model: RoleSpan) -> bool:
         """Whether a model call received another question and none of these texts, which a title,
         a summary or the next step of a chain would contain."""
-        user = _asked_text(model) if self.user is not None else None
+        user = _user_text(model) if self.user is not None else None
         if user is None or user == self.user:
             return False
         received = model.input_messages()
@@ -170,7 +170,7 @@ class _SplitExchange:
         return not any(_is_within(text, other) for text in texts for other in self.texts)
 
 
-def _asked_text(model: RoleSpan) -> str | None:
+def _user_text(model: RoleSpan) -> str | None:
     text = model.user_text()
     return None if text is None or is_printed_object(text[1]) else text[1]
 

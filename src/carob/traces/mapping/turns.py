@@ -150,7 +150,7 @@ def _find_response(turn: TurnSpans) -> tuple[str, str] | None:
     that does not work for a tool. An empty response counts only if there is no other."""
     empty = None
     for role_span in _outer_spans(turn, turn.last_agent):
-        if _ended_before_last_call(role_span, turn) or _is_without_models(role_span, turn):
+        if _has_ended_before_last_call(role_span, turn) or _is_without_models(role_span, turn):
             continue
         text = role_span.convention.response_text(role_span.span)
         if text is not None and text[1] and not is_printed_object(text[1]):
@@ -183,7 +183,7 @@ def _is_without_models(agent: RoleSpan, turn: TurnSpans) -> bool:
     )
 
 
-def _ended_before_last_call(role_span: RoleSpan, turn: TurnSpans) -> bool:
+def _has_ended_before_last_call(role_span: RoleSpan, turn: TurnSpans) -> bool:
     """Whether a model call after a span shows that another agent went on."""
     models, end = turn.main_models, role_span.span.end
     return end is not None and bool(models) and (models[-1].outer.span.start or 0) > end
@@ -221,7 +221,7 @@ def _is_followed(model: ModelSpans, turn: TurnSpans) -> bool:
 def _raw_response(turn: TurnSpans) -> tuple[str, str] | None:
     """An output that is not a message: of the owner, else of the last step right below it."""
     owner = turn.owner
-    if owner is None or _ended_before_last_call(owner, turn):
+    if owner is None or _has_ended_before_last_call(owner, turn):
         return None
     if raw := owner.convention.raw_output(owner.span):
         return raw

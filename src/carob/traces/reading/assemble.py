@@ -85,7 +85,7 @@ def _order_by_start(by_id: dict[str, Span]) -> tuple[Span, ...] | None:
     by_start = sorted(spans, key=_start)
     if {*parents}.difference(by_id) <= {None}:
         return tuple(by_start)
-    lost = _shared_parents(by_id)
+    lost = _find_shared_parents(by_id)
     return tuple(
         [
             span if span.parent_id in by_id or span.parent_id in lost else _as_root(span)
@@ -107,14 +107,14 @@ def _order_by_tree(by_id: dict[str, Span]) -> tuple[Span, ...]:
         keyed.append((key, span))
         pending.extend((child, depth + 1, start) for child in children.get(span.span_id, ()))
     keyed.sort(key=lambda pair: pair[0])
-    lost = _shared_parents(by_id)
+    lost = _find_shared_parents(by_id)
     return tuple(
         _as_root(span) if key[1] == 0 and span.parent_id not in lost else span
         for key, span in keyed
     )
 
 
-def _shared_parents(by_id: dict[str, Span]) -> set[str | None]:
+def _find_shared_parents(by_id: dict[str, Span]) -> set[str | None]:
     """The missing parents of more than one span: their children are parts of one run, so none of
     them is its root."""
     parents = Counter(span.parent_id for span in by_id.values() if span.parent_id not in by_id)
