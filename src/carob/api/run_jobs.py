@@ -19,6 +19,7 @@ from carob.api.history import stored_run
 from carob.api.leases import Leases
 from carob.api.live_request import LiveRequest
 from carob.api.named_targets import named_target, without_targets
+from carob.api.pace import Pace
 from carob.api.rescore import stored_traces
 from carob.api.run_request import Listeners, RunRequest
 from carob.api.runs import evaluate
@@ -238,7 +239,7 @@ class RunJobs:
         return self._set(id, state=state, problems=tuple(problems), verdict="inconclusive")
 
     def _listeners(self, id: str, problem: ProblemListener) -> Listeners:
-        start = shown = time.monotonic()
+        pace, shown = Pace(), time.monotonic()
 
         def show(done: int, total: int, **changes: object) -> None:
             nonlocal shown
@@ -254,13 +255,9 @@ class RunJobs:
         def scoring(done: int, total: int) -> None:
             if id in self._cancelled:
                 raise _Cancelled
-            now = time.monotonic()
-            eta = round((now - start) / done * (total - done), 1) if done else None
-            show(done, total, stage="scoring", eta_s=eta)
+            show(done, total, stage="scoring", eta_s=pace.seconds_left(done, total))
 
         def live(event: LiveEvent) -> None:
-            nonlocal start
-            start = time.monotonic()  # of scoring, which begins after the last conversation
             changes = {"failed_conversations": event.failed, "cost": event.cost}
             show(event.done, event.total, stage="asking", eta_s=event.eta_s, **changes)
 
