@@ -110,7 +110,7 @@ def install_hint(*extras: str) -> str:
 
 def require_packages(purpose: str, *packages: str, extra: str) -> None:
     """Raise `UsageError` if a package of an extra is not installed. Called before any work is done:
-    nobody should wait for a run, or pay for a judge, to be told at the end."""
+    nobody should wait for a run, or pay for a judge, to learn it at the end."""
     from importlib.util import find_spec  # late, as above
 
     missing = [package for package in packages if find_spec(package) is None]

@@ -132,7 +132,7 @@ def find_golden(
     run: Run, case: str, digest: str | None, *, golden: Path, registry: Path
 ) -> Case | None:
     """Find the golden case that a result was scored against: in the release that the run names, or
-    in a file of the folder. A case that asks for something else than the run saw is no match."""
+    in a file of the folder. A case that asks for something else than the run saw does not match."""
     if run.dataset is None:
         return None
     for dataset in find_datasets(run.dataset.name, run.dataset.version, golden, registry):

@@ -74,7 +74,7 @@ class Acceptance(NamedTuple):
 
 
 class Refusals(NamedTuple):
-    """What was not stored since the start: records with invalid ids, and whole requests."""
+    """Refusals since the start: records with invalid ids, and whole requests."""
 
     records: int = 0
     requests: int = 0
@@ -99,7 +99,7 @@ class Ingest:
         self._noticed = _now()
         """The newest time in the index of a session that another server has indexed."""
         self.refused = Refusals()
-        """What was refused since the start. Senders are told; people see it on the live page."""
+        """Refusals since the start. Senders receive an error; the live page shows the counts."""
         self.problem: str | None = None
         """Why the last write failed, if it did."""
         with open_inbox(store):  # a store that cannot be opened is reported at once

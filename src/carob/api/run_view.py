@@ -106,7 +106,7 @@ class IndexRow(NamedTuple):
 
 
 class IndexedRun(NamedTuple):
-    """What is known of all cases of a run."""
+    """The facts about all cases of a run."""
 
     rows: tuple[IndexRow, ...]
     worst_first: tuple[IndexRow, ...]

@@ -38,7 +38,7 @@ class Step(NamedTuple):
     """Number of items that are counted as one, such as the bytes of a megabyte."""
     unit_name: str
     first: int
-    """What was done when the step was first reported, by a run that is resumed for example."""
+    """The amount already done when the step was first reported: of a resumed run, for example."""
     started: float
 
     def describe(self, done: int, total: int, now: float) -> str:

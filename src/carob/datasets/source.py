@@ -63,7 +63,7 @@ class Row(NamedTuple):
     data: bytes = b""
     """The text of a row of JSON, which also shows duplicate keys."""
     note: str = ""
-    """What was read although it is not written as expected."""
+    """A deviation from the expected syntax that was read all the same."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,7 +129,7 @@ class Source:
         return locate.find_lines(self.data, paths) if self.data else {}
 
     def notes(self) -> Iterator[Problem]:
-        """What was detected or is not read, for a user who expects something else."""
+        """Notes on detected dialects and on parts that are not read."""
         if detected := self.dialect.describe():
             yield Problem(where="$", message=detected, severity="note")
         if len(self.sheets) > 1:

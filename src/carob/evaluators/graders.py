@@ -213,7 +213,7 @@ _FUNCTIONS: Mapping[str, Any] = {
 
 def _calculate(node: ast.expr, scores: Mapping[str, float]) -> float:
     """Evaluate a formula of numbers, scores, operators and the functions of graders. Anything else
-    raises `ValueError`: a formula is no code."""
+    raises `ValueError`: a formula is not code."""
     match node:
         case ast.Constant(value=int() | float() as number):
             return number

@@ -32,7 +32,7 @@ _WATCHED, _WATCHED_ANSWERS = 0.02, 3
 
 
 class EvaluatorError(Exception):
-    """The evaluator broke: it ended, was too slow, or wrote something that is no answer."""
+    """The evaluator broke: it ended, was too slow, or wrote something that is not an answer."""
 
 
 class Launch(NamedTuple):

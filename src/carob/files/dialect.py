@@ -62,7 +62,7 @@ class TableDialect(msgspec.Struct, frozen=True, omit_defaults=True):
         return '"' + text.replace('"', '""') + '"'
 
     def describe(self) -> str | None:
-        """What was detected, for a user who expects plain CSV; null if this is plain CSV."""
+        """The detected dialect, for a user who expects plain CSV; null if this is plain CSV."""
         parts = [
             f"separated by {_DELIMITERS[self.delimiter]}" if self.delimiter != "," else "",
             f"encoded in {_NAMES[self.encoding]}" if self.encoding in _NAMES else "",

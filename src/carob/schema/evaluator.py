@@ -24,7 +24,7 @@ class EvaluatorSettings(Struct, frozen=True, kw_only=True):
     config: dict[str, Json] = {}
     """Settings that the evaluator receives with every pair."""
     threshold: float | None = None
-    """The threshold that the evaluator is told, as agentevals does."""
+    """The threshold that is passed to the evaluator, as agentevals does."""
     timeout: float = 30.0
     """Seconds for one pair, after which the process and its children are killed."""
     env: tuple[str, ...] = ()

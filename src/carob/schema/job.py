@@ -32,7 +32,7 @@ class RunJob(Struct, frozen=True, omit_defaults=False):
     target: str | None = None
     """The live agent that is asked, by its name in the server's `carob.toml`."""
     stage: JobStage = "scoring"
-    """What is counted: conversations with the live agent that are over, or what is scored."""
+    """The unit of the counts: finished conversations with the live agent, or what is scored."""
     passed: int = 0
     """Cases that passed so far. Those without a trace are counted when it is done."""
     failed: int = 0

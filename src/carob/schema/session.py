@@ -66,7 +66,7 @@ class SessionSupport(Struct, frozen=True, omit_defaults=False):
 
 
 class SessionCounts(Struct, frozen=True, omit_defaults=False):
-    """What has arrived so far."""
+    """The turns that have arrived so far."""
 
     sessions: int
     open: int
@@ -78,7 +78,7 @@ class CapturedCase(Struct, frozen=True, omit_defaults=False):
 
     case: Case
     problems: tuple[Problem, ...]
-    """What is missing in it, and what looks like personal data or a secret."""
+    """Missing fields, and texts that look like personal data or a secret."""
     is_duplicate: bool = False
     """Whether the dataset has the same case already, so that nothing was added."""
 

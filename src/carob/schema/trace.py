@@ -177,7 +177,7 @@ class Trace(Struct, frozen=True):
     sources: dict[str, str] = {}
     """The attribute from which each field was read."""
     gaps: dict[str, str] = {}
-    """What is known to be missing, by field: the reason. Metrics that need the field are
+    """Fields that are known to be missing, with the reason. Metrics that need the field are
     unscored."""
     attributes: dict[str, Json] = {}
     """Other recorded attributes, under their original names."""

@@ -46,7 +46,7 @@ class ProblemDetails(Struct, frozen=True, omit_defaults=False):
     detail: str
     hint: str | None = None
     problems: tuple[Problem, ...] = ()
-    """What is wrong where, if it is more than one thing."""
+    """Each problem with its place, if there are several."""
     type: str = "about:blank"
 
 

@@ -76,7 +76,7 @@ def _add_distractor(case: Case, draw: Draw, _world: World) -> Variant | None:
 
 
 def _move_facts(case: Case, draw: Draw, _world: World) -> Variant | None:
-    """Order the paragraphs of the context anew, if none refers to another one."""
+    """Reorder the paragraphs of the context, if none refers to another one."""
     paragraphs = [part.strip() for part in _PARAGRAPH_END.split(case.context or "") if part.strip()]
     if len(paragraphs) < 2 or not all(map(stands_alone, paragraphs)):
         return _move_question(case)

@@ -71,7 +71,7 @@ class TimeLimits:
 
 @dataclass(kw_only=True)
 class _Progress:
-    """What was recorded so far, whatever happens next."""
+    """The turns recorded so far."""
 
     turns: list[Turn] = field(default_factory=list[Turn])
     pending: Turn | None = None

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _MAX_BODY = 64 * 2**20
 _MAX_QUOTED = 300
 _MIN_SECRET = 6
-"""Characters of a header value that is looked for in answers. A shorter one is no key, and would
+"""Characters of a header value that is looked for in answers. A shorter one is not a key, and would
 remove parts of words."""
 
 

@@ -1,4 +1,4 @@
-"""What the model that plays a user is told: the plan, the persona and the conversation so far."""
+"""What the model that plays a user receives: the plan, the persona and the conversation so far."""
 
 from __future__ import annotations
 

@@ -124,7 +124,7 @@ class Target(Protocol):
 
     @property
     def can(self) -> frozenset[Capability]:
-        """What it can take and show. Known before anything is sent."""
+        """Its inputs and outputs, known before anything is sent."""
         ...
 
     async def open(self, case: Case, attempt: Attempt) -> Conversation:

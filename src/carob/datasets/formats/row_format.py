@@ -331,7 +331,7 @@ def _read_metadata(
 def _read_recorded(
     case_id: str, turns: tuple[Turn, ...], stated: Object, texts: tuple[str, ...] | None
 ) -> Trace | None:
-    """The recorded answer that a row holds beside the case. Retrieved texts alone are no trace:
+    """The recorded answer that a row holds beside the case. Retrieved texts alone are not a trace:
     an agent that answered nothing would fail every metric."""
     response = find_text(stated.get("recorded"), EXPECTED_NAMES)
     calls = read_calls(stated.get("recorded_calls"))

@@ -46,7 +46,7 @@ _EXPECTATIONS = {
 
 
 class _CaseDigests(NamedTuple):
-    """What is compared of a case: digests, so that the length of its texts plays no part."""
+    """The compared parts of a case: digests, so that the length of its texts plays no part."""
 
     input: bytes
     expectations: dict[str, bytes]

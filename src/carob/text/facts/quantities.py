@@ -43,7 +43,7 @@ class Reading(NamedTuple):
 Claim: TypeAlias = tuple[Iterable[Reading], int]
 """What a part of a text means, and where it ends."""
 Reader: TypeAlias = Callable[["re.Match[str]"], Claim | None]
-"""Reads what a pattern matches; `None` if it is no quantity."""
+"""Reads what a pattern matches; `None` if it is not a quantity."""
 
 
 class Quantity(NamedTuple):

@@ -1,4 +1,4 @@
-"""What an item is that no container claims: a known recording, or nearly one of a container."""
+"""What an item is that no container claims: a known kind of file, or nearly one of a container."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ class TurnSpans(msgspec.Struct, eq=False, gc=False):
     is_asked_by_model: bool = False
     """Whether only a model call records what the user asked."""
     gaps: dict[str, str] = {}
-    """What is known to be missing, by field: the reason."""
+    """Fields that are known to be missing, with the reason."""
 
     @property
     def first_agent(self) -> RoleSpan | None:

@@ -72,7 +72,7 @@ class Collection(msgspec.Struct):
     """The attributes of these spans, and how often they were seen."""
 
     def facts(self) -> Iterator[CollectedFacts | CollectedTrace]:
-        """What is known about all traces."""
+        """The facts about all traces."""
         spans = self.spans
         if isinstance(spans, TraceTable):
             yield from spans.facts()

@@ -32,7 +32,7 @@ _LATEST = 1 << 127
 
 
 class CollectedFacts(NamedTuple):
-    """What is known about a trace without loading its place; fields of `CollectedTrace`."""
+    """The facts about a trace that need no loading of its place; fields of `CollectedTrace`."""
 
     id: str
     is_used: bool
@@ -113,7 +113,7 @@ class TraceTable(MutableMapping[str, CollectedTrace]):
             yield from self._rows.all()
 
     def facts(self) -> Iterator[CollectedFacts | CollectedTrace]:
-        """What is known about all traces, without loading them."""
+        """The facts about all traces, without loading them."""
         yield from self._recent.values()
         if self._rows:
             yield from self._rows.facts()
