@@ -25,6 +25,8 @@ _FORMS = ("json", "csv", "md", "junit", "sarif", "html")
 _LIMITS: Mapping[str, float] = {
     "run --jobs 1": _RUN,
     "run --jobs 2": _RUN,
+    "run --jobs 1, ten traces to a case": _RUN,
+    "run --jobs 2, ten traces to a case": _RUN,
     **{f"run --format {form}": _RUN for form in _FORMS},
     "compare": _COMPARE,
     "compare --format json": _COMPARE,
@@ -72,9 +74,12 @@ def _commands(size: int, folder: Path) -> dict[str, Command]:
     pair, stored = [f"side:{side}-{size}" for side in ("before", "after")], ["--store", "pair.db"]
     keep_pairs(str(folder / "pair.db"), [size], ("score", "pass"))
     run = ["run", traces, "--golden", data, "-m", "tool_trajectory_avg_score"]
+    repeats = _run_of_repeats(size)
     return {
         "run --jobs 1": [*run, "--jobs", "1"],
         "run --jobs 2": [*run, "--jobs", "2", "--label", "jobs=2"],
+        "run --jobs 1, ten traces to a case": [*repeats, "--jobs", "1"],
+        "run --jobs 2, ten traces to a case": [*repeats, "--jobs", "2", "--label", "jobs=2"],
         **{
             f"run --format {form}": [*run, "--format", form, "-o", f"run.{form}"] for form in _FORMS
         },
@@ -93,3 +98,11 @@ def _commands(size: int, folder: Path) -> dict[str, Command]:
         "traces --format json": ["traces", traces, "--format", "json", "-o", "traces.json"],
         "capture": ["capture", traces, "captured.json", "--to", "adk"],
     }
+
+
+def _run_of_repeats(size: int) -> Command:
+    """A run with as many traces as other commands, and a tenth of the cases."""
+    cases = size // 10
+    data = golden(f"repeated-{cases}", tools=1, cases=cases)
+    traces = synthetic_traces("repeated", traces=size, tools=1, words=12, cases=cases)
+    return ["run", traces, "--golden", data, "-m", "tool_trajectory_avg_score"]

@@ -1,11 +1,15 @@
 from __future__ import annotations
 
+import tracemalloc
+from array import array
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from carob.analysis.summary import percentile, summarise, verdict
+from carob.analysis import summary
+from carob.analysis.summary import percentile, sort_in_parts, summarise, verdict
 from carob.schema import (
     Case,
     CaseCounts,
@@ -142,3 +146,23 @@ def test_percentile_equals_numpy_bit_for_bit(ordered: list[float], share: float)
 )
 def test_percentile_of_few_values(ordered: list[float], median: float):
     assert percentile(ordered, 0.5) == median
+
+
+@given(st.lists(st.floats(allow_nan=False)), st.integers(1, 5))
+def test_values_sorted_in_parts_are_those_of_sorted(values: list[float], part: int):
+    ordered = array("d", values)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(summary, "_PART", part)
+        sort_in_parts(ordered)
+    # As text, because 0.0 and -0.0 are equal.
+    assert list(map(repr, ordered)) == list(map(repr, sorted(values)))
+
+
+def test_values_are_sorted_in_little_more_memory_than_their_own():
+    values = array("d", np.random.default_rng(4).random(200_000).tobytes())
+    tracemalloc.start()
+    try:
+        sort_in_parts(values)
+        assert tracemalloc.get_traced_memory()[1] < 3 * 8 * len(values)
+    finally:
+        tracemalloc.stop()

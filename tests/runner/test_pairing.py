@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import tracemalloc
+
 from carob.runner.pairing import Pairing, pair_only_case, pair_with_all
 from carob.schema import Case, Scenario, Trace, Turn
 
@@ -75,3 +77,15 @@ def test_every_case_is_crossed_with_the_trace():
         "a",
         "b",
     ]
+
+
+def test_index_of_many_cases_is_built_in_little_more_memory_than_its_own():
+    cases = [case(f"case-{number}", f"Where is parcel {number}?") for number in range(20_000)]
+    tracemalloc.start()
+    try:
+        pairing = Pairing(cases)
+        size, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 2 * size
+    assert pairing.pair(trace("where is parcel 777?")).case == cases[777]

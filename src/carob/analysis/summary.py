@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from heapq import merge
 
 from msgspec import UNSET
 
@@ -30,6 +31,9 @@ MetricValues = list[tuple[str, float]]
 
 LABELS = ("phase", "difficulty", "quality_band", "topic_family", "topic", "workflow_mode")
 """Metadata keys by which cases are grouped, besides agents and tags."""
+
+_PART = 1 << 16
+"""Values that are sorted at once."""
 
 
 def summarise(
@@ -188,7 +192,8 @@ class _MetricTotals:
             self._values.append(score.value)
 
     def summary(self, mean: float | None) -> MetricSummary:
-        found, ordered = self._statuses, sorted(self._values)
+        sort_in_parts(self._values)
+        found, ordered = self._statuses, self._values
         return MetricSummary(
             mean=mean,
             min=ordered[0] if ordered else None,
@@ -200,6 +205,16 @@ class _MetricTotals:
             unscored=found["unscored"],
             errors=found["error"],
         )
+
+
+def sort_in_parts(values: array[float]) -> None:
+    """Sort values in place. `sorted` needs four times the memory of the array, so that many values
+    are sorted in parts, and the parts are merged."""
+    parts = [
+        array("d", sorted(values[start : start + _PART])) for start in range(0, len(values), _PART)
+    ]
+    for place, value in enumerate(merge(*parts)):
+        values[place] = value
 
 
 def percentile(ordered: Sequence[float], share: float) -> float:

@@ -19,21 +19,21 @@ class CaseIndex(Mapping[str, Case]):
     def __init__(self, cases: Sequence[Case]) -> None:
         self.cases = cases
         self._turns = array("L")
-        ids: list[tuple[int, int]] = []
-        exact: list[tuple[int, int]] = []
-        folded: list[tuple[int, int]] = []
+        # Tuples of numbers would take ten times the memory of these arrays.
+        ids, places, exact, folded = array("Q"), array("Q"), array("Q"), array("Q")
         for place, case in enumerate(cases):
-            ids.append((text_digest(case.id), place))
+            ids.append(text_digest(case.id))
             self._turns.append(len(case.turns))
             message = first_message(case)
             if message is not None:
-                key = text_digest(fold_text(message))
-                folded.append((key, place))
-                exact.append((text_digest(message), key))
-        self._ids, self._folded = DigestTable(ids), DigestTable(folded)
+                places.append(place)
+                exact.append(text_digest(message))
+                folded.append(text_digest(fold_text(message)))
+        self._ids = DigestTable(zip(ids, range(len(ids)), strict=True))
+        self._folded = DigestTable(zip(folded, places, strict=True))
         # Traces usually repeat the message of their case exactly: this finds the digest of the
         # folded message without folding it again for every trace.
-        self._exact = DigestTable(exact)
+        self._exact = DigestTable(zip(exact, folded, strict=True))
 
     def __getitem__(self, id: str) -> Case:
         return self.cases[self._position(id)]

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import tracemalloc
 from typing import Literal
 
 import msgspec
@@ -193,3 +194,14 @@ def test_cache_does_not_confuse_short_lived_cases():
         wrong = ToolTrajectory().score(golden, trace((call("other", {}),)))
         assert isinstance(wrong, Score)
         assert wrong.value == 0.0
+
+
+def test_cases_of_a_large_dataset_do_not_stay_in_memory():
+    data = msgspec.json.encode(case((call("a", {"note": "x" * 10_000}),)))
+    tracemalloc.start()
+    try:
+        for _ in range(4_000):  # each is loaded anew, as from a file
+            EXACT.score(msgspec.json.decode(data, type=Case), trace((A,)))
+        assert tracemalloc.get_traced_memory()[0] < 10_000_000
+    finally:
+        tracemalloc.stop()

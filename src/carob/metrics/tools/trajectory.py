@@ -144,7 +144,9 @@ class _ExpectedCalls(NamedTuple):
 
 
 _EXPECTED: dict[int, _ExpectedCalls] = {}
-_MAX_CACHED = 4096  # cases; the cache is cleared when it is full
+_MAX_CACHED = 512
+"""Cases; the cache is cleared when it is full. Of a large dataset, each case is loaded anew for
+each trace, so that the cache finds nothing and only keeps cases in memory."""
 
 
 def _expected_calls(case: Case) -> _ExpectedCalls | None:
