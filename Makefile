@@ -17,7 +17,7 @@ FAST_TESTS := tests/analysis tests/cli tests/config tests/metrics tests/policy t
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install demo check test lint format docs site package pictures bench captures torture peers lock clean
+.PHONY: help install demo check test coverage lint format docs site package pictures bench captures torture peers lock clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -38,6 +38,16 @@ test: $(DEVELOPED) $(PEERS) $(FRAMEWORKS)  ## run all tests, with a real Postgre
 	@tests/browser/setup.sh
 	@tests/server/exporters/setup.sh
 	$(BIN)/python -m pytest -n 2 --dist loadfile
+
+coverage: $(DEVELOPED) $(PEERS) $(FRAMEWORKS)  ## run all tests, and report lines and branches that they miss
+	@tests/postgres.sh
+	@tests/browser/setup.sh
+	@tests/server/exporters/setup.sh
+	$(BIN)/coverage erase
+	@# In one process: a worker that takes long to save its data is killed, and the data is lost.
+	-$(BIN)/coverage run -m pytest -p no:xdist
+	$(BIN)/coverage combine --quiet
+	$(BIN)/coverage report --ignore-errors
 
 lint: $(DEVELOPED)  ## check formatting, lint and types
 	$(BIN)/ruff format --check .
@@ -82,7 +92,7 @@ lock: $(DEVELOPED)  ## pin the newest version of every dependency
 	$(COMPILE) requirements/frameworks.in -o requirements/frameworks.txt
 
 clean:  ## remove environments and caches
-	rm -rf .venv .peers .frameworks .captures .exporters .site .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .peers .frameworks .captures .exporters .site .coverage .pytest_cache .ruff_cache .hypothesis
 	find src tests bench -name __pycache__ -prune -exec rm -rf {} +
 
 .venv/bin/python .peers/bin/python .frameworks/bin/python:
