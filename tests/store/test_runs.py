@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections.abc import Callable
 
 import msgspec
@@ -107,6 +108,20 @@ def test_traces_of_a_run_are_stored_once(database: Database, make_run: MakeRun):
     assert count(database, "traces") == 1
     assert find_trace(database, executions[1], 1) == trace
     assert find_trace(database, executions[1], 0) is None
+
+
+def test_traces_are_stored_without_the_ids_of_all_cases_in_memory(
+    database: Database, make_run: MakeRun
+):
+    execution = save_execution(database, split_run(make_run(*[1.0] * 5_000)), {})
+    for traces, limit in (([], 100_000), ([Trace(id="trace_1")], 600_000)):
+        tracemalloc.start()
+        try:
+            assert save_traces(database, execution, iter(traces)) == len(traces)
+            assert tracemalloc.get_traced_memory()[1] < limit
+        finally:
+            tracemalloc.stop()
+    assert find_trace(database, execution, 1) == Trace(id="trace_1")
 
 
 def test_store_persists_after_closing(store_url: str, make_run: MakeRun):

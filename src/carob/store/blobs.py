@@ -6,11 +6,13 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha256
+from itertools import chain
 from typing import Generic, Literal, TypeVar
 
 import msgspec
 
 from carob.errors import InputError
+from carob.files.digest_table import DigestTable, text_digest
 from carob.schema import Trace
 from carob.schema.base import prepare_type
 from carob.store.database import Database
@@ -99,6 +101,7 @@ def _damage_error(database: Database, name: BlobKind, address: str) -> InputErro
 
 
 _CASES_WITH_TRACE = "SELECT place, trace_id FROM cases WHERE run = ? AND trace_id IS NOT NULL"
+_HAS_TRACE = "SELECT 1 FROM cases WHERE run = ? AND place = ? AND trace_id = ?"
 _LINK_TRACE = (
     "INSERT INTO case_traces (run, place, address) VALUES (?, ?, ?)"
     " ON CONFLICT (run, place) DO NOTHING"
@@ -107,20 +110,30 @@ _LINK_TRACE = (
 
 def save_traces(database: Database, execution: int, traces: Iterable[Trace]) -> int:
     """Store the traces that cases of an execution were scored by, and return their number."""
+    left = iter(traces)
+    first = next(left, None)
+    if first is None:  # as in most runs, whose cases need not be looked at
+        return 0
     sql = "SELECT run FROM executions WHERE number = ?"
     run = next(database.rows(sql, (execution,)))[0]
-    places: dict[str, list[int]] = {}
-    for place, trace in database.rows(_CASES_WITH_TRACE, (run,)):
-        places.setdefault(trace, []).append(place)
+    # Digests, because the ids of a million traces would take 200 MB.
+    rows = database.rows(_CASES_WITH_TRACE, (run,))
+    digests = DigestTable((text_digest(id), place) for place, id in rows)
     stored = linked = 0
     with database.writing():
-        for trace in traces:
-            if trace.id in places:
-                address, body = trace_blob(trace)
-                put_blob(database, "traces", address, body)
-                for place in places[trace.id]:
-                    linked += database.execute(_LINK_TRACE, (run, place, address))
-                stored += 1
+        for trace in chain([first], left):
+            places = [
+                place
+                for place in digests.find(text_digest(trace.id))
+                if any(database.rows(_HAS_TRACE, (run, place, trace.id)))
+            ]
+            if not places:
+                continue
+            address, body = trace_blob(trace)
+            put_blob(database, "traces", address, body)
+            for place in places:
+                linked += database.execute(_LINK_TRACE, (run, place, address))
+            stored += 1
         if linked:
             append_traces(database, execution)
     return stored
