@@ -82,10 +82,12 @@ T = TypeVar("T", bound=msgspec.Struct)
 
 @dataclass
 class Patient:
-    """A client that takes a moment for every answer and counts how many wait."""
+    """A client that answers once `crowd` questions wait, and counts how many do."""
 
     model: str = "scripted:patient"
     params: dict[str, Json] = field(default_factory=dict[str, Json])
+    crowd: int = 1
+    crowded: asyncio.Event = field(default_factory=asyncio.Event)
     waiting: int = 0
     most: int = 0
     closed: int = 0
@@ -93,7 +95,9 @@ class Patient:
     async def ask(self, question: Question[T], ledger: Ledger) -> Answer[T] | Unscored | Failed:
         self.waiting += 1
         self.most = max(self.most, self.waiting)
-        await asyncio.sleep(0.01)
+        if self.waiting == self.crowd:
+            self.crowded.set()
+        await asyncio.wait_for(self.crowded.wait(), 60)
         self.waiting -= 1
         if question.prompt == "boom":
             raise ValueError("no answer")
@@ -296,9 +300,9 @@ def test_repeats_and_crossed_cases_are_scored():
 
 
 def test_judges_are_asked_concurrently():
-    client = Patient()
+    client = Patient(crowd=40)  # no answer before the questions of both batches wait
     execute_to_json(work(Slow(), Length(), client=client), batches(20))
-    assert client.most == 40  # the second batch does not wait for the first
+    assert client.most == 40
     assert client.closed == 1
 
 
