@@ -67,6 +67,6 @@ def test_many_rephrased_questions_are_matched_in_linear_time():
         case(f"What does part number {number} of model {number % 97} cost now?")
         for number in range(3000)
     ]
-    started = time.monotonic()
+    started = time.process_time()
     assert len(align(old, new).pairs) > 2900
-    assert time.monotonic() - started < 20
+    assert time.process_time() - started < 20

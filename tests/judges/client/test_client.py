@@ -234,8 +234,8 @@ def test_concurrency_is_limited():
 
 def test_model_with_max_concurrency_of_one_gets_one_question_at_a_time():
     model = ScriptedModel.with_replies(GOOD)
-    model.seconds, model.max_concurrency = 0.01, 1
-    answers = ask(model, *[question(f"{number}") for number in range(5)], deadline=0.04)
+    model.seconds, model.max_concurrency = 0.1, 1
+    answers = ask(model, *[question(f"{number}") for number in range(6)], deadline=0.5)
     assert model.most_running == 1
     assert all(
         isinstance(answer, Answer) for answer in answers

@@ -186,12 +186,11 @@ def test_model_can_be_closed_before_any_request_and_while_loading():
         assert isinstance(model, LocalModel)
         await model.close()
         task = asyncio.create_task(model.reply(request()))
-        await asyncio.sleep(0.2)
-        process = model.pid
+        while (process := model.pid) is None:
+            await asyncio.sleep(0.01)
         await model.close()
         with pytest.raises(asyncio.CancelledError):
             await task
-        assert process is not None
         return process
 
     assert not _alive(asyncio.run(hasty()))

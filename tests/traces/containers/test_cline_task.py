@@ -92,6 +92,6 @@ def test_native_calls_are_read_beside_the_tools_that_answer():
 
 @pytest.mark.parametrize("text", ["<read_file>", "<thinking>", "<task>", "<read_file><a>"])
 def test_tags_that_are_never_closed_take_no_quadratic_time(text: str):
-    started = time.perf_counter()
+    started = time.process_time()
     read(TASK, assistant(text * 20_000), user(text * 20_000), DONE)
-    assert time.perf_counter() - started < 2
+    assert time.process_time() - started < 2
