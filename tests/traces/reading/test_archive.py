@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 import zipfile
 from pathlib import Path
 
@@ -41,6 +42,29 @@ def test_archive_without_json_is_refused(tmp_path: Path):
 def test_bomb_is_refused(tmp_path: Path):
     path = pack(tmp_path / "a.zip", a_json='"' + " " * (65 * 2**20) + '"')
     with pytest.raises(FormatError, match="MiB unpacked"):
+        values(path)
+
+
+def test_directory_with_a_wrong_position_is_refused(tmp_path: Path):
+    path = pack(tmp_path / "a.eval", samples__a_json='{"a": 1}')
+    data = bytearray(path.read_bytes())
+    position = data.rindex(b"PK\x05\x06") + 16
+    (start,) = struct.unpack_from("<I", data, position)
+    struct.pack_into("<I", data, position, start + 500)
+    path.write_bytes(data)
+    with pytest.raises(FormatError, match="damaged zip archive: the file starts before"):
+        values(path)
+
+
+@pytest.mark.parametrize("start", [5, 10**6])
+def test_zstd_file_at_a_wrong_position_is_refused(start: int, tmp_path: Path):
+    path = pack(tmp_path / "a.eval", samples__a_json='{"a": 1}')
+    data = bytearray(path.read_bytes())
+    entry = data.rindex(b"PK\x01\x02")
+    struct.pack_into("<H", data, entry + 10, 93)  # Zstandard
+    struct.pack_into("<I", data, entry + 42, start)
+    path.write_bytes(data)
+    with pytest.raises(FormatError, match="damaged zip archive"):
         values(path)
 
 

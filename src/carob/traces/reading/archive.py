@@ -48,7 +48,7 @@ def open_members(path: Path) -> Iterator[tuple[str, Stream]]:
         with zipfile.ZipFile(path) as archive:
             for member in _json_members(archive, path):
                 where = f"{path}:{member.filename}"
-                _check_size(member, where)
+                _check_member(member, where)
                 if needs_package(member):
                     with path.open("rb") as file:
                         yield where, io.BufferedReader(ZstdMember(file, member))
@@ -77,7 +77,9 @@ def _json_members(archive: zipfile.ZipFile, path: Path) -> list[zipfile.ZipInfo]
     return [info for info in members if info.filename.startswith(_SAMPLES)] or members
 
 
-def _check_size(member: zipfile.ZipInfo, where: str) -> None:
+def _check_member(member: zipfile.ZipInfo, where: str) -> None:
+    if member.header_offset < 0:  # the library would fail to seek
+        raise FormatError("damaged zip archive: the file starts before the archive", where=where)
     if member.file_size > MAX_VALUE or (
         member.file_size > _SAFE_SIZE and member.file_size > _MAX_RATIO * member.compress_size
     ):

@@ -12,6 +12,7 @@ from importlib.util import find_spec
 from typing import BinaryIO
 
 _ZSTD = 93
+_MAGIC = b"PK\x03\x04"
 _HEAD = struct.Struct("<26xHH")
 """The head of a member, with the lengths of its name and of its extra field."""
 
@@ -28,7 +29,10 @@ class ZstdMember(io.RawIOBase):
         from zstandard import ZstdDecompressor, ZstdError  # late: it is in an extra
 
         file.seek(member.header_offset)
-        name, extra = _HEAD.unpack(file.read(_HEAD.size))
+        head = file.read(_HEAD.size)
+        if len(head) < _HEAD.size or not head.startswith(_MAGIC):
+            raise zipfile.BadZipFile("no file at the position of the directory")
+        name, extra = _HEAD.unpack(head)
         file.seek(name + extra, io.SEEK_CUR)
         self._source = ZstdDecompressor().stream_reader(file, closefd=False)
         self._error = ZstdError
