@@ -234,6 +234,18 @@ def test_checkout_into_a_folder_preserves_the_file_name(tmp_path: Path, root: Pa
     )
 
 
+def test_checkout_reports_the_bytes_of_each_file(tmp_path: Path, root: Path):
+    file = examples(tmp_path)
+    release.release(file, registry=root)
+    steps: list[tuple[int, int]] = []
+    copy = tmp_path / "copy.json"
+    versions.checkout(
+        "support", copy, registry=root, progress=lambda done, total: steps.append((done, total))
+    )
+    assert copy.read_bytes() == file.read_bytes()
+    assert set(steps) == {(file.stat().st_size, file.stat().st_size)}
+
+
 def test_release_can_be_loaded_by_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
     table = tmp_path / "support.csv"

@@ -64,3 +64,14 @@ def test_bytes_that_are_not_utf8_in_an_unknown_field_are_an_error(
         path.write_bytes(text.replace(place, b"  " + field + b",\n" + place, 1))
         with pytest.raises(InputError, match="not a run"):
             read_run_file(path)
+
+
+def test_reading_reports_the_cases_and_ends_with_their_number(
+    tmp_path: Path, make_run: MakeRun, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("carob.store.run_file._REPORTED", 1)
+    path, steps = tmp_path / "run.json", list[tuple[int, int]]()
+    path.write_text(format_json(make_run(1.0, 0.5, 0.25, 1.0)))
+    read_run_file(path, lambda done, total: steps.append((done, total)))
+    assert [done for done, _ in steps] == [1, 2, 3, 4]
+    assert all(done <= total for done, total in steps)

@@ -28,7 +28,7 @@ from carob.schema.history import (
     TransferReport,
     VerifyReport,
 )
-from carob.schema.problem import ProgressListener, ignore
+from carob.schema.problem import ProgressListener, ignore, watch
 from carob.store import Database, exists, open_store
 from carob.store.document import DocumentParts, RunDocument, microseconds
 from carob.store.history import (
@@ -57,19 +57,22 @@ _SEARCHED_PAGES = 20
 def find_run(name: str, *, store: str | None = None, progress: ProgressListener = ignore) -> Run:
     """Find a run: a file written by `carob run --format json -o FILE`, or a stored run by its id or
     a prefix of it, `latest`, `latest~1`, `latest:DATASET`, `branch:NAME` or `release`. `progress`
-    receives the number of cases that were read from the store."""
+    receives the number of cases that were read."""
     if _is_path(name):
-        return _read_intact(Path(name)).run
+        return _read_intact(Path(name), progress).run
     return stored_run(name, store=store, progress=progress)
 
 
-def find_document(name: str, *, store: str | None = None) -> DocumentParts:
-    """Find a run and return its JSON as it was written, except for whitespace."""
+def find_document(
+    name: str, *, store: str | None = None, progress: ProgressListener = ignore
+) -> DocumentParts:
+    """Find a run and return its JSON as it was written, except for whitespace. `progress` receives
+    the number of cases that were read."""
     if _is_path(name):
-        document = _read_intact(Path(name))
+        document = _read_intact(Path(name), progress)
         return DocumentParts(document.head, document.bodies)
     with _open(store) as database:
-        return read_parts(database, find_execution(database, name))
+        return read_parts(database, find_execution(database, name), progress)
 
 
 def stored_run(name: str, *, store: str | None = None, progress: ProgressListener = ignore) -> Run:
@@ -121,12 +124,12 @@ def check_groups(run: Run, by: Sequence[str]) -> None:
             raise UsageError(message, hint=f"{hint}; `carob run --by` adds groups to a run")
 
 
-def _read_intact(path: Path) -> RunDocument:
+def _read_intact(path: Path, progress: ProgressListener = ignore) -> RunDocument:
     """Read a run from a file and check that no number was edited: the id covers the results, and
     summary and verdict must follow from them."""
-    document = read_run_file(path)
+    document = read_run_file(path, progress)
     run, where = document.run, str(path)
-    stated, computed = run.summary, summarise(run.cases, {})
+    stated, computed = run.summary, summarise(watch(run.cases, progress), {})
     if (stated.cases, stated.metrics) != (computed.cases, computed.metrics):
         raise InputError("the summary does not match the cases", where=where, hint=_AS_WRITTEN)
     if not run.stopped and run.verdict != verdict(computed):

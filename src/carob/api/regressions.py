@@ -21,6 +21,7 @@ from carob.schema import (
     Run,
 )
 from carob.schema.digest import expectation_digest
+from carob.schema.problem import ProgressListener, ignore
 from carob.store import open_store
 from carob.store.history import find_execution
 from carob.store.run_pages import read_head, read_places, read_trace
@@ -37,11 +38,13 @@ def capture_failed(
     append: bool = False,
     registry: Path = REGISTRY,
     store: str | None = None,
+    progress: ProgressListener = ignore,
 ) -> CaptureReport:
     """Write a draft case for each failure of a stored run, cut after the earliest turn in which the
     agent differs from what was expected. Personal data and secrets are masked. Failures whose
     messages are those of a case in the dataset or in `dst` are duplicates. Without a golden case,
-    nothing is expected yet: what the agent did was wrong."""
+    nothing is expected yet: what the agent did was wrong. `progress` receives the number of
+    failures that were read."""
     file, masks = Path(dst), Masks()
     existing = load_existing(file) if append else None
     with open_store(store_url(store)) as database:
@@ -55,6 +58,7 @@ def capture_failed(
                 result = decode_result(body)
                 trace = read_trace(database, number, place)
                 failures.append(FailedCase(result, _find_golden(known, result), trace))
+                progress(len(failures), len(places))
     if not failures:
         raise RefusedError(f"no case of {run.id} failed; nothing was written")
     form = target_format(to or (run.dataset.format if run.dataset else None), file, existing)

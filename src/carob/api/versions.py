@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,7 +23,7 @@ from carob.api.load import (
 )
 from carob.datasets.reformat import reformat_like
 from carob.datasets.sidecar import read_sidecar, sidecar_path, write_with_sidecar
-from carob.files.atomic import check_overwrite, write_atomic
+from carob.files.atomic import FileContent, check_overwrite, write_atomic
 from carob.files.lock import lock_folder
 from carob.schema import Dataset, Diff, Problem, Release, Review, ReviewStatus
 from carob.schema.problem import ProgressListener, ignore
@@ -107,24 +107,43 @@ def checkout(
     *,
     force: bool = False,
     registry: PathName = REGISTRY,
+    progress: ProgressListener = ignore,
 ) -> CheckedOut:
-    """Copy a release, such as `support@1.2.0` or `support@^1`, to a file or into a folder."""
+    """Copy a release, such as `support@1.2.0` or `support@^1`, to a file or into a folder.
+    `progress` receives the bytes that were read of each file."""
     release = check_intact(Registry(Path(registry)).find(reference))
     path = Path(dst) if dst is not None else Path(release.record.file)
     path = path / release.record.file if path.is_dir() else path
     parts = {
-        path.with_name(name.replace(release.record.file, path.name, 1)): release.folder / name
+        path.with_name(name.replace(release.record.file, path.name, 1)): _WatchedFile(
+            release.folder / name, progress
+        )
         for name in release.record.files
         if name != CHANGELOG
     }
     for target, source in parts.items() if not force else ():
-        check_overwrite(target, source.read_bytes())
+        check_overwrite(target, source)
     for target, source in parts.items():
         if target == path:
-            write_with_sidecar(path, source.read_bytes(), read_sidecar(source))
+            write_with_sidecar(path, source, read_sidecar(source.path))
         elif target != sidecar_path(path):
-            write_atomic(target, source.read_bytes())
+            write_atomic(target, source)
     return CheckedOut(release.record, path)
+
+
+class _WatchedFile(FileContent):
+    """The content of a file that reports how much of it was read."""
+
+    def __init__(self, path: Path, progress: ProgressListener) -> None:
+        super().__init__(path)
+        self._progress = progress
+
+    def __iter__(self) -> Iterator[bytes]:
+        done, size = 0, self.path.stat().st_size
+        for block in super().__iter__():
+            yield block
+            done += len(block)
+            self._progress(done, size)
 
 
 def review(

@@ -22,7 +22,7 @@ from carob.cli.options import (
     store_option,
     subcommand,
 )
-from carob.cli.output import emit, emit_parts, emit_report, emit_result
+from carob.cli.output import emit, emit_cases, emit_report, emit_result
 from carob.cli.progress import progress_line
 from carob.report import format_json_list
 from carob.report.forms import ReportInputs
@@ -128,9 +128,12 @@ def report(
     start of it, `latest`, `latest:DATASET`, `branch:NAME` or any other LABEL:VALUE.
     """
     if form == "json":  # as it was stored, even if this version would write it differently
-        with progress_line("reading the run"):
-            document = api.history.find_document(run, store=store)
-        emit_parts(format_json_list(document.head, "cases", document.bodies), output)
+        with progress_line("reading the run") as line:
+            progress = line.of("reading", unit_name=" cases")
+            document = api.history.find_document(run, store=store, progress=progress)
+        emit_cases(
+            document.bodies, lambda bodies: format_json_list(document.head, "cases", bodies), output
+        )
         return
     with progress_line("reading the run") as line:
         progress = line.of("reading", unit_name=" cases")

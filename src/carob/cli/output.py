@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TextIO
+from typing import TextIO, TypeVar
 
 import click
 import msgspec
@@ -18,7 +19,9 @@ from carob.report import json_parts
 from carob.report.forms import ReportInputs, format_report, report_parts
 from carob.report.layout import PLAIN, Block, Display, join_lines, line, status
 from carob.report.text import printable
-from carob.schema import Problem
+from carob.schema import CaseResult, Problem
+
+T = TypeVar("T")
 
 _MIN_WIDTH = 40
 _PART_SIZE = 1 << 18
@@ -43,22 +46,39 @@ def emit_result(
 
 def emit_report(form: str, inputs: ReportInputs, output: Path | None) -> None:
     """Write a run in one of its forms."""
+    if form != "text":
+        emit_cases(inputs.run.cases, lambda cases: report_parts(form, _with(inputs, cases)), output)
+        return
+    with _watch_cases(inputs.run.cases) as cases:
+        text = format_report(form, _with(inputs, cases)._replace(display=display(output)))
+    emit_text(text, output)
+
+
+def _with(inputs: ReportInputs, cases: Sequence[CaseResult]) -> ReportInputs:
+    return inputs._replace(run=msgspec.structs.replace(inputs.run, cases=cases))
+
+
+def emit_cases(
+    cases: Sequence[T], render: Callable[[Sequence[T]], Iterable[str]], output: Path | None
+) -> None:
+    """Write what is rendered of cases, part by part, and show how many are written."""
+    if not _is_file(output) and sys.stdout.isatty():
+        # Parts that go to the terminal show how far they are, and a line would break them.
+        emit_parts(render(cases), output)
+        return
+    with _watch_cases(cases) as watched:
+        emit_parts(render(watched), output)
+
+
+@contextmanager
+def _watch_cases(cases: Sequence[T]) -> Generator[Sequence[T]]:
     # Late: progress shows problems with this module.
     from carob.cli.progress import WatchedSequence, progress_line
 
-    # Parts that go to the terminal itself show how far they are, and a line would break them.
-    if form != "text" and not _is_file(output) and sys.stdout.isatty():
-        emit_parts(report_parts(form, inputs), output)
-        return
     with progress_line("writing the report") as line:
-        if sys.stderr.isatty():
-            cases = WatchedSequence(inputs.run.cases, line.of("writing", unit_name=" cases"))
-            inputs = inputs._replace(run=msgspec.structs.replace(inputs.run, cases=cases))
-        if form != "text":
-            emit_parts(report_parts(form, inputs), output)
-            return
-        text = format_report(form, inputs._replace(display=display(output)))
-    emit_text(text, output)
+        is_shown = sys.stderr.isatty()
+        progress = line.of("writing", unit_name=" cases")
+        yield WatchedSequence(cases, progress) if is_shown else cases
 
 
 def emit_parts(parts: Iterable[str], output: Path | None) -> None:

@@ -100,8 +100,16 @@ def capture(
     if failed is not None:
         if sources or any((agent, session, since, until, status, force)):
             raise click.UsageError("--failed takes a run and DST, and no filters or --force.")
-        with progress_line("capturing"):
-            report = capture_failed(failed, dst, golden=golden, to=to, append=append, store=store)
+        with progress_line("capturing") as line:
+            report = capture_failed(
+                failed,
+                dst,
+                golden=golden,
+                to=to,
+                append=append,
+                store=store,
+                progress=line.of("reading", unit_name=" failures"),
+            )
         emit_result(report, form, output, partial(format_capture, report, str(dst), append=append))
         return
     if not sources:

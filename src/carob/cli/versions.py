@@ -211,8 +211,14 @@ def checkout(
 
     Without DST, the file keeps the name that it was released under.
     """
-    with progress_line("copying"):
-        copied = api.versions.checkout(reference, dst, force=force, registry=registry)
+    with progress_line("copying") as line:
+        copied = api.versions.checkout(
+            reference,
+            dst,
+            force=force,
+            registry=registry,
+            progress=line.of("copying", 10**6, " MB"),
+        )
     text = partial(format_release, copied.release, copied.path)
     emit_result(copied.release, form, output, text)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
@@ -11,20 +12,24 @@ import msgspec
 from carob.errors import InputError
 from carob.files.spool import Spool
 from carob.schema.codec import BytesCodec
+from carob.schema.problem import ProgressListener, ignore
 from carob.store.document import DocumentParts, RunDocument, check_run_id, parse_document
 
 _LARGE = 16 << 20
 """Bytes of a file that are read as a whole."""
+_REPORTED = 1000
+"""Cases between two reports of the progress."""
 _START, _END = b'  "cases": [\n', (b"  ]\n", b"  ],\n")
 _ITEM, _ITEM_ENDS = b"    {\n", (b"    }\n", b"    },\n")
 _KEY = b'  "cases":'
 
 
-def read_run_file(path: Path) -> RunDocument:
-    """Read a run. Raises `InputError` if it is none, or if its id does not match its content."""
+def read_run_file(path: Path, progress: ProgressListener = ignore) -> RunDocument:
+    """Read a run. Raises `InputError` if it is none, or if its id does not match its content.
+    `progress` receives the number of cases that were read, and how many the file seems to have."""
     where = str(path)
     try:
-        parts = split_run_file(path) if path.stat().st_size > _LARGE else None
+        parts = split_run_file(path, progress) if path.stat().st_size > _LARGE else None
         if parts is None:
             return parse_document(path.read_bytes(), where)
     except OSError as error:
@@ -34,7 +39,7 @@ def read_run_file(path: Path) -> RunDocument:
     return document
 
 
-def split_run_file(path: Path) -> DocumentParts | None:
+def split_run_file(path: Path, progress: ProgressListener = ignore) -> DocumentParts | None:
     """Split a file with the line breaks that Carob writes, without reading it as a whole. Returns
     `None` for any other layout.
 
@@ -45,11 +50,14 @@ def split_run_file(path: Path) -> DocumentParts | None:
     found = False
     try:
         with path.open("rb") as file:
+            size = os.fstat(file.fileno()).st_size
             for line in file:
                 if line == _START and not found:
                     found = True
-                    for item in _read_items(file):
+                    for number, item in enumerate(_read_items(file), 1):
                         spool.append(_compact(item))
+                        if number % _REPORTED == 0:
+                            progress(number, number * size // file.tell())
                     head.append(b'  "cases": [],\n')
                 elif line.startswith(_KEY):
                     return None  # twice, or not a list over several lines
