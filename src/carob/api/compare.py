@@ -21,7 +21,7 @@ from carob.api.load import PathName
 from carob.config import find_config, load_config, load_quarantine
 from carob.errors import EvaluationError
 from carob.schema import Comparison, GateResult, GateRules, Problem, QuarantinedCase, Run
-from carob.schema.problem import ProgressListener, ignore
+from carob.schema.problem import ProgressListener, WatchedSequence, ignore
 
 
 def compare(
@@ -99,8 +99,14 @@ def gate(
     )
 
 
-def _load(run: Run | PathName, store: str | None, progress: ProgressListener = ignore) -> Run:
-    return run if isinstance(run, Run) else find_run(str(run), store=store, progress=progress)
+def _load(run: Run | PathName, store: str | None, progress: ProgressListener) -> Run:
+    if isinstance(run, Run):
+        return run
+    found = find_run(str(run), store=store, progress=progress)
+    if progress is ignore:
+        return found
+    # Cases are decoded while they are iterated, which takes longer than finding them.
+    return msgspec.structs.replace(found, cases=WatchedSequence(found.cases, progress))
 
 
 def _load_quarantine(rules: GateRules) -> tuple[QuarantinedCase, ...]:

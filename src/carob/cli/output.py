@@ -20,6 +20,7 @@ from carob.report.forms import ReportInputs, format_report, report_parts
 from carob.report.layout import PLAIN, Block, Display, join_lines, line, status
 from carob.report.text import printable
 from carob.schema import CaseResult, Problem
+from carob.schema.problem import WatchedSequence
 
 T = TypeVar("T")
 
@@ -73,7 +74,7 @@ def emit_cases(
 @contextmanager
 def _watch_cases(cases: Sequence[T]) -> Generator[Sequence[T]]:
     # Late: progress shows problems with this module.
-    from carob.cli.progress import WatchedSequence, progress_line
+    from carob.cli.progress import progress_line
 
     with progress_line("writing the report") as line:
         is_shown = sys.stderr.isatty()

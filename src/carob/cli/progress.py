@@ -8,9 +8,9 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator
 from contextlib import contextmanager
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import NamedTuple
 
 import click
 import msgspec
@@ -18,9 +18,7 @@ import msgspec
 from carob.cli.output import show_problem
 from carob.report.width import cut_text
 from carob.schema import LiveEvent, Problem
-from carob.schema.problem import ProgressListener, watch
-
-T = TypeVar("T")
+from carob.schema.problem import ProgressListener
 
 DELAY = 1.0
 """Seconds before progress is shown."""
@@ -160,22 +158,6 @@ class ProgressLine:
             if self._shown:
                 self._shown = False
                 click.echo("\r\x1b[K", err=True, nl=False)
-
-
-class WatchedSequence(Sequence[T]):
-    """A sequence that reports how far it was iterated."""
-
-    def __init__(self, items: Sequence[T], progress: ProgressListener) -> None:
-        self._items, self._progress = items, progress
-
-    def __len__(self) -> int:
-        return len(self._items)
-
-    def __getitem__(self, index: Any) -> Any:
-        return cast("Any", self._items)[index]
-
-    def __iter__(self) -> Iterator[T]:
-        return watch(self._items, self._progress)
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from typing import Literal, TypeAlias, TypeVar
+from typing import Any, Literal, TypeAlias, TypeVar, cast
 
 import msgspec
 
@@ -73,3 +73,19 @@ def watch(items: Collection[T], progress: ProgressListener) -> Iterator[T]:
     for number, item in enumerate(items, 1):
         yield item
         progress(number, len(items))
+
+
+class WatchedSequence(Sequence[T]):
+    """A sequence that reports how far it was iterated."""
+
+    def __init__(self, items: Sequence[T], progress: ProgressListener) -> None:
+        self._items, self._progress = items, progress
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __getitem__(self, index: Any) -> Any:
+        return cast("Any", self._items)[index]
+
+    def __iter__(self) -> Iterator[T]:
+        return watch(self._items, self._progress)
