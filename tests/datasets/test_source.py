@@ -142,6 +142,11 @@ def test_file_without_permission_is_an_input_error(tmp_path: Path, monkeypatch: 
         ('{"a": 1, …}', "line 1 column 10: not valid JSON: a `...` placeholder", "replace it"),
         ("[1,]", "line 1 column 4: not valid JSON: trailing comma in array", "remove the comma"),
         ("{'a': 1}", "line 1 column 2: not valid JSON: a text in single quotes", "double quotes"),
+        (
+            '{\n<<<<<<< HEAD\n"a": 1\n=======\n"a": 2\n>>>>>>> branch\n}',
+            "line 2 column 1: not valid JSON: a git merge conflict",
+            "remove the markers",
+        ),
         ('"examples": [\n{"a": 1}]', "line 1: a fragment of JSON", "copy the whole document"),
         ('}, {"a": 1}', "line 1: a fragment of JSON", "copy the whole document"),
     ],

@@ -176,9 +176,16 @@ def test_words_that_lead_to_other_calls_are_dropped(monkeypatch: pytest.MonkeyPa
 
     with serve(script) as server:
         monkeypatch.setenv("VLLM_BASE_URL", server.url)
+        steps: list[tuple[int, int]] = []
         report = synth_with_model(
-            "golden.json", "new.json", model="vllm:writer", styles="request", tools="tools.json"
+            "golden.json",
+            "new.json",
+            model="vllm:writer",
+            styles="request",
+            tools="tools.json",
+            progress=lambda done, total: steps.append((done, total)),
         )
+    assert steps == [(1, 3), (2, 3), (3, 3)]
     assert report.cases == 1
     assert report.skipped == {"samples disagree": 2}
 

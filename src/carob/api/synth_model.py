@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from carob.api.judges import judge_pool
 from carob.api.load import PathName, as_list, load
@@ -16,6 +16,7 @@ from carob.api.synth import check_quotas, open_world, save_synthesis
 from carob.errors import InputError, UsageError
 from carob.judges.sync import run_sync
 from carob.schema import Case, Dataset, JudgeSettings, ToolCall, ToolResult
+from carob.schema.problem import ProgressListener, ignore
 from carob.schema.synth import SynthReport
 from carob.synth.coverage import count_coverage
 from carob.synth.documents import Passage, ask_about, find_facts, split_passages
@@ -26,6 +27,8 @@ from carob.synth.rewrite import RewriteStyle, rewrite_case
 from carob.synth.world import World
 from carob.synth.writer import CaseWriter, NotKeptError
 from carob.targets.mocks import MissingMockError, ToolMocks, golden_results
+
+T = TypeVar("T")
 
 _STYLES = {
     "paraphrase": "Use other words and another sentence structure.",
@@ -61,13 +64,14 @@ def synth_with_model(
     to: str | None = None,
     from_: str | None = None,
     store: str | None = None,
+    progress: ProgressListener = ignore,
 ) -> SynthReport:
     """Write the cases of a dataset in the words of a model such as `openai:gpt-5-mini`.
 
     A style is `paraphrase`, `persona: DESCRIPTION`, `translation: LANGUAGE` or `request`, which
     derives the words from the expected calls and recorded results alone. A case is kept if `agree`
     of `samples` checks succeed. The model's answers are cached in the store, so that the same
-    arguments write the same bytes."""
+    arguments write the same bytes. `progress` receives the number of cases that were tried."""
     chosen = [_parse_style(style) for style in as_list(styles)]
     limits = check_quotas(quotas or {})
     dataset = load(src, from_=from_)
@@ -80,7 +84,7 @@ def synth_with_model(
         for case in parents
         for draft in _drafts(case, style, world, writer)
     ]
-    made = run_sync(_write_all(drafts, writer, CaseFilter(world=world, quotas=limits)))
+    made = run_sync(_write_all(drafts, writer, CaseFilter(world=world, quotas=limits), progress))
     synthesis = _with_coverage(made, world.cases, limits)
     return save_synthesis(dataset, synthesis, dst, with_parents=with_parents, to=to)
 
@@ -97,9 +101,11 @@ def synth_from_documents(
     quotas: Mapping[str, int] | None = None,
     to: str | None = None,
     store: str | None = None,
+    progress: ProgressListener = ignore,
 ) -> SynthReport:
     """Write questions about a text file, or about all text files of a folder. Each case has its
-    passage as context, and an answer that is copied from it."""
+    passage as context, and an answer that is copied from it. `progress` receives the number of
+    passages that were read, then that of questions that were tried."""
     limits = check_quotas(quotas or {})
     passages = [*_read_passages(Path(src))]
     if not passages:
@@ -108,7 +114,7 @@ def synth_from_documents(
     writer = _open_writer(model, store, seed, samples, agree)
     world = World(cases=())
     kept = CaseFilter(world=world, quotas=limits)
-    made = run_sync(_ask_about_all(passages, writer, kept, per_passage))
+    made = run_sync(_ask_about_all(passages, writer, kept, per_passage, progress))
     source = Dataset(name=Path(src).stem, cases=[])
     return save_synthesis(
         source, _with_coverage(made, (), limits), dst, with_parents=False, to=to or "examples"
@@ -160,7 +166,7 @@ def _executor(world: World) -> Callable[[ToolCall], ToolResult | None]:
 
 
 async def _write_all(
-    drafts: Sequence[_Draft], writer: CaseWriter, kept: CaseFilter
+    drafts: Sequence[_Draft], writer: CaseWriter, kept: CaseFilter, progress: ProgressListener
 ) -> tuple[list[Case], CaseFilter]:
     """Write all drafts at once; the client limits how many questions are asked at a time. They are
     kept in their order, so that the result does not depend on who answers first."""
@@ -172,7 +178,7 @@ async def _write_all(
             return str(error)
 
     try:
-        written = await asyncio.gather(*map(write, drafts))
+        written = await _gather([*map(write, drafts)], progress)
     finally:
         await writer.client.close()
     return _keep_all(drafts, written, kept), kept
@@ -191,7 +197,11 @@ def _keep_all(
 
 
 async def _ask_about_all(
-    passages: Sequence[Passage], writer: CaseWriter, kept: CaseFilter, number: int
+    passages: Sequence[Passage],
+    writer: CaseWriter,
+    kept: CaseFilter,
+    number: int,
+    progress: ProgressListener,
 ) -> tuple[list[Case], CaseFilter]:
     async def choose(passage: Passage) -> list[str]:
         try:
@@ -200,13 +210,27 @@ async def _ask_about_all(
             kept.skip(str(error))
             return []
 
-    facts = await asyncio.gather(*map(choose, passages))
+    facts = await _gather([*map(choose, passages)], progress)
     drafts = [
         _Draft(partial(ask_about, fact, passage, writer), text=passage.text)
         for passage, chosen in zip(passages, facts, strict=True)
         for fact in chosen
     ]
-    return await _write_all(drafts, writer, kept)
+    return await _write_all(drafts, writer, kept, progress)
+
+
+async def _gather(work: Sequence[Awaitable[T]], progress: ProgressListener) -> list[T]:
+    """Await all at once, and report how many are done."""
+    done = 0
+
+    async def finish(item: Awaitable[T]) -> T:
+        nonlocal done
+        result = await item
+        done += 1
+        progress(done, len(work))
+        return result
+
+    return await asyncio.gather(*map(finish, work))
 
 
 def _read_passages(path: Path) -> list[Passage]:

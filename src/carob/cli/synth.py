@@ -183,6 +183,7 @@ def synth(
                 "seed": seed,
             }
             common |= {"quotas": limits, "to": to, "store": store}
+            common["progress"] = line.of("asking the model")
             if questions is not None:
                 report = synth_from_documents(src, dst, per_passage=questions, **common)
             else:

@@ -76,6 +76,10 @@ _MISTAKES = {
         "a `...` placeholder",
         "replace it by the values that it stands for, or remove it",
     ),
+    re.compile(rb"(<{7}|={7}|>{7})[\s]"): (
+        "a git merge conflict",
+        "choose the lines of one side, and remove the markers",
+    ),
     re.compile(rb"'"): ("a text in single quotes", "use double quotes"),
 }
 """What people write that is not JSON, by how it begins."""
