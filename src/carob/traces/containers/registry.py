@@ -36,6 +36,7 @@ BUILTIN: dict[str, str] = {
     "braintrust": "carob.traces.containers.braintrust:Braintrust",
     "helicone": "carob.traces.containers.helicone:Helicone",
     "datadog": "carob.traces.containers.datadog:Datadog",
+    "elastic-apm": "carob.traces.containers.elastic_apm:ElasticApm",
     "deepeval": "carob.traces.containers.deepeval:DeepEval",
     "mastra": "carob.traces.containers.mastra:Mastra",
     "simulation": "carob.traces.containers.simulation:Simulation",
