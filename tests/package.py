@@ -37,6 +37,8 @@ MODULES = {
     "semantic": "model2vec",
     "server": "carob.server.app",
     "stats": "numpy, scipy",
+    "ray": "ray",
+    "s3": "s3fs",
     "typos": "codespell_lib",
     "yaml": "yaml",
     "zstd": "zstandard",

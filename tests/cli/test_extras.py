@@ -45,8 +45,9 @@ def test_missing_extras_are_reported_at_once(
     assert error.hint == install_hint(*extras)
 
 
-def test_one_extra_installs_everything():
+def test_one_extra_installs_everything_but_what_clusters_need():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     extras = project["optional-dependencies"]
     (everything,) = extras.pop("all")
+    del extras["ray"], extras["s3"]  # large, and useless on one machine with local files
     assert everything == f"carob[{','.join(sorted(extras))}]"

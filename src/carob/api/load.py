@@ -17,6 +17,7 @@ from carob.datasets.read import open_golden, read_dataset
 from carob.datasets.sidecar import SIDECAR_SUFFIX
 from carob.errors import CarobError, InputError, RefusedError, UnknownFormatError, UsageError
 from carob.files.folders import files_in
+from carob.files.remote import fetch_file, is_address
 from carob.schema import Dataset, Problem
 from carob.schema.field_map import (
     GOLDEN_FIELDS,
@@ -108,12 +109,20 @@ def _load(
     progress: ProgressListener = ignore,
     config: Path | None = None,
 ) -> Dataset:
+    path = golden_path(path)
     check_one_dataset(path)
     release = find_release(path)
     if release:
         return load_release(release, spooled=spooled)
     formats = golden_formats(config)
-    return read_dataset(Path(path), formats, form, spooled=spooled, progress=progress)
+    file = path if isinstance(path, Path) else Path(path)
+    return read_dataset(file, formats, form, spooled=spooled, progress=progress)
+
+
+def golden_path(name: PathName) -> PathName:
+    """Return the path of golden data, or the name of a release. A file in object storage is
+    copied."""
+    return fetch_file(str(name)) if is_address(name) else name
 
 
 def dataset_files(

@@ -7,14 +7,15 @@ from typing import NamedTuple
 
 from carob.api.default_metrics import ChosenMetrics, add_default_metrics
 from carob.api.judges import judge_pool
-from carob.api.load import PathName
+from carob.api.load import PathName, golden_path
 from carob.api.plan import plan_run
 from carob.api.run_request import Listeners, RunRequest
 from carob.api.selection import SelectedCases, load_selected, make_selection
 from carob.api.settings import settings
-from carob.api.sources import trace_files
+from carob.api.sources import shard_sources, trace_files
 from carob.api.store import store_url
 from carob.config import Config
+from carob.config.trust import untrusted_error
 from carob.errors import UsageError
 from carob.judges.pool import JudgePool
 from carob.runner.job import ScoringJob
@@ -38,9 +39,10 @@ def prepare_run(request: RunRequest, listeners: Listeners) -> PreparedRun:
     """Resolve everything that a request names. Whatever is wrong with it is an error here, before
     a trace is read or a judge is asked."""
     config = run_settings(request)
+    _check_inputs(request, config)
     store = store_url(request.store, config=config) if request.save else None
-    golden = config.golden if request.golden is None else request.golden
-    cases = select_run_cases(request, config)
+    golden = _golden(request, config)
+    cases = select_run_cases(request, config, golden)
     config, chosen = choose_run_metrics(request, config, cases)
     if chosen:
         listeners.metrics(chosen)
@@ -48,6 +50,16 @@ def prepare_run(request: RunRequest, listeners: Listeners) -> PreparedRun:
     from_data = chosen.names if chosen else ()
     plan = plan_run(config, cases.part if cases else None, judges, from_data)
     return PreparedRun(config, golden, cases, judges, plan, store)
+
+
+def _check_inputs(request: RunRequest, config: Config) -> None:
+    """Refuse to use some of the inputs of a config, without those that need trust."""
+    needed = {
+        "run.golden": request.golden is None,
+        "run.traces": not (request.traces or request.recorded or request.live),
+    }
+    if any(needed.get(setting.name) for setting in config.withheld):
+        raise untrusted_error(config.source, config.withheld)
 
 
 def run_settings(request: RunRequest) -> Config:
@@ -67,8 +79,16 @@ def run_settings(request: RunRequest) -> Config:
     )
 
 
-def select_run_cases(request: RunRequest, config: Config) -> SelectedCases | None:
-    """Load the golden data and select cases. Raises `UsageError` for a selection without data."""
+def _golden(request: RunRequest, config: Config) -> PathName | Dataset | None:
+    golden = config.golden if request.golden is None else request.golden
+    return golden if golden is None or isinstance(golden, Dataset) else golden_path(golden)
+
+
+def select_run_cases(
+    request: RunRequest, config: Config, golden: PathName | Dataset | None = None
+) -> SelectedCases | None:
+    """Load the golden data, by default that of the request or the config, and select cases. Raises
+    `UsageError` for a selection without data."""
     selection = make_selection(
         request.tags,
         request.where,
@@ -79,7 +99,7 @@ def select_run_cases(request: RunRequest, config: Config) -> SelectedCases | Non
         stratify=request.stratify,
         seed=request.sample_seed,
     )
-    golden = config.golden if request.golden is None else request.golden
+    golden = _golden(request, config) if golden is None else golden
     if golden is not None:
         return load_selected(
             golden, selection, request.by, config=config.path, mapping=request.mapping
@@ -113,6 +133,13 @@ def scoring_job(request: RunRequest, plan: Plan, cases: SelectedCases | None) ->
         selected=cases.part.cases if cases and cases.selection else None,
         crossed=request.cross,
     )
+
+
+def shard_paths(request: RunRequest, config: Config) -> list[Path | str]:
+    """Return the trace files of a run in shards, and the addresses of those in object storage."""
+    if request.recorded or request.live or request.rescore:
+        return []
+    return shard_sources(request.traces or config.traces)
 
 
 def trace_paths(request: RunRequest, config: Config) -> list[Path]:

@@ -9,6 +9,7 @@ of them, with the same bytes as if it had scored all files itself.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple
@@ -17,12 +18,11 @@ import msgspec
 
 from carob import __version__
 from carob.api.assemble import assemble_run, dataset_info
-from carob.api.prepare import PreparedRun, prepare_run, scoring_job, trace_paths
+from carob.api.prepare import PreparedRun, prepare_run, scoring_job, shard_paths
 from carob.api.run_request import Listeners, RunRequest
 from carob.api.sources import chunk_batches, expecting_traces, log_finders
 from carob.api.store import git_labels
-from carob.errors import StoppedError, UsageError
-from carob.files.atomic import FileContent
+from carob.errors import InputError, StoppedError, UsageError
 from carob.runner.judging import JudgeScorer
 from carob.runner.merge import combine_batches, merge_batches
 from carob.schema import Run
@@ -34,7 +34,8 @@ from carob.store.runs import complete_run
 from carob.store.spending import StoredSpending
 from carob.store.unfinished import RunKey, commit_shard, load_shards, shard_numbers, start_run
 from carob.traces.containers.registry import using_containers
-from carob.traces.read import PART_SIZE, group_chunks
+from carob.traces.grouping import Survey, content_digest, group_chunks, local_chunks
+from carob.traces.read import PART_SIZE
 from carob.traces.reading.stream import Chunk
 
 
@@ -56,22 +57,29 @@ class ShardedRun:
         listeners: Listeners | None = None,
         *,
         range_size: int = PART_SIZE,
+        survey: Survey = map,
+        shards: Sequence[RunShard] | None = None,
     ) -> None:
         """Divide the traces of a request. JSON lines are divided into ranges of about `range_size`
-        bytes, which must be the same in every process."""
+        bytes, which must be the same in every process. `survey` reads them for the first time. A
+        process that gets the `shards` of another one divides nothing."""
         self._request, self._listeners = request, listeners or Listeners()
         self._prepared = prepare_run(request, self._listeners)
         store, cases = self._prepared.store, self._prepared.cases
-        paths = trace_paths(request, self._prepared.config)
-        if store is None or not paths:
+        paths = () if shards else shard_paths(request, self._prepared.config)
+        if store is None or not (shards or paths):
             raise UsageError("only a run of trace files that is saved in a store has shards")
         self._store = store
         path = self._prepared.config.path
+        self._scored_by = _scored_by(request, self._prepared)
         self._finders = log_finders(request.mapping, path, fields=ALL_FIELDS)
         self._job = scoring_job(request, self._prepared.plan, cases)
-        with using_containers(self._finders), expecting_traces(paths):
-            groups = group_chunks(paths, range_size)
-        self.shards = _divide(groups, self._prepared)
+        if shards is None:
+            local = [path for path in paths if isinstance(path, Path)]
+            with using_containers(self._finders), expecting_traces(local):
+                groups = group_chunks(paths, range_size, survey)
+            shards = [self._shard(group.chunks, group.digests) for group in groups]
+        self.shards = tuple(shards)
         """The shards, in the same order in every process."""
         key = _digest(shard.digest.encode() for shard in self.shards)
         self._key = RunKey(key, cases.whole.name if cases else None, len(self.shards))
@@ -93,8 +101,11 @@ class ShardedRun:
     def score(self, number: int) -> bool:
         """Score a shard and commit its results. Returns whether they are new. Raises
         `StoppedError` if the limits of judges, which hold for all processes, do not allow it."""
-        chunks, report = self.shards[number].chunks, self._listeners.problem
-        with chunk_batches(chunks, report, self._finders) as batches:
+        shard, report = self.shards[number], self._listeners.problem
+        with ExitStack() as stack:
+            chunks = stack.enter_context(local_chunks(shard.chunks))
+            self._check_content(shard, chunks)
+            batches = stack.enter_context(chunk_batches(chunks, report, self._finders))
             if self._prepared.plan.waits:
                 with JudgeScorer(self._job) as scorer:
                     result = combine_batches(map(scorer.score, batches))
@@ -105,6 +116,17 @@ class ShardedRun:
             raise StoppedError(f"judging stopped early: {stopped}", hint=hint)
         with open_store(self._store) as database:
             return commit_shard(database, self._key, number, msgspec.json.encode(result))
+
+    def _check_content(self, shard: RunShard, chunks: Sequence[Chunk]) -> None:
+        """Refuse files that are not what they were when the run was divided."""
+        digests = [content_digest(chunk) for chunk in chunks]
+        if self._shard(shard.chunks, digests).digest != shard.digest:
+            names = ", ".join(dict.fromkeys(chunk.path for chunk in chunks))
+            hint = "start the run again when nothing writes to it"
+            raise InputError("changed since the run was divided", where=names, hint=hint)
+
+    def _shard(self, chunks: Iterable[Chunk], digests: Iterable[bytes]) -> RunShard:
+        return RunShard(tuple(chunks), _digest([self._scored_by, *digests]))
 
     def finish(self) -> Run | None:
         """Make the run of its shards and save it. Returns `None` if a shard is missing, or if
@@ -151,26 +173,21 @@ class _Counted:
             yield shard
 
 
-def _divide(groups: Iterable[Sequence[Chunk]], prepared: PreparedRun) -> tuple[RunShard, ...]:
+def _scored_by(request: RunRequest, prepared: PreparedRun) -> bytes:
+    """Identifies everything that scores a shard."""
     cases, plan = prepared.cases, prepared.plan
-    scored_by = msgspec.json.encode(
+    return msgspec.json.encode(
         {
             "carob": __version__,
             "dataset": dataset_digest(cases.whole) if cases else None,
             "selection": cases.selection if cases else None,
             "metrics": plan.specs,
             "profiles": [plan.profile, plan.profiles],
+            "mapping": request.mapping,
+            "crossed": request.cross,
         },
         order="deterministic",
     )
-    return tuple(
-        RunShard(tuple(chunks), _digest([scored_by, *map(_content_digest, chunks)]))
-        for chunks in groups
-    )
-
-
-def _content_digest(chunk: Chunk) -> bytes:
-    return _digest(FileContent(Path(chunk.path), chunk.start, chunk.end)).encode()
 
 
 def _digest(parts: Iterable[bytes]) -> str:

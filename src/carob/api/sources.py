@@ -14,6 +14,7 @@ from carob.datasets.formats import Format
 from carob.datasets.read import describe_input, open_golden
 from carob.errors import CarobError, InputError, UnknownFormatError, UsageError
 from carob.files.folders import files_in
+from carob.files.remote import CopiedFile, fetch_files, is_address
 from carob.files.spool import SpooledSequence
 from carob.runner.job import Batch
 from carob.runner.pairing import Pair
@@ -45,12 +46,15 @@ class FileState(NamedTuple):
 
     path: str
     size: int = 0
-    modified: int = 0
+    modified: int | str = 0
+    """A time, or what the object storage says instead."""
 
     @classmethod
     def of(cls, path: Path) -> FileState:
         """Return the state of a file; of a missing file only its path, because the reader of
         traces has the better error message for it."""
+        if isinstance(path, CopiedFile) and path.remote:
+            return cls(path.remote.address, path.remote.size, path.remote.version)
         try:
             status = path.stat()
         except OSError:
@@ -59,18 +63,36 @@ class FileState(NamedTuple):
 
 
 def trace_files(paths: Iterable[PathName], report: ProblemListener | None = None) -> list[Path]:
-    """Return the files, with those of a folder in its place, such as `.adk/eval_history`.
+    """Return the files, with those of a folder in its place, such as `.adk/eval_history`. Files in
+    object storage are copied.
 
     With `report`, files of a folder that have no traces are left out and reported.
     """
     files: list[Path] = []
-    for path in map(Path, paths):
-        if path.is_dir():
+    for name in paths:
+        path = Path(name)
+        if is_address(name):
+            copies = fetch_files(str(name))
+            several = report is not None and len(copies) > 1
+            files.extend(_skip_unknown_files(copies, report) if several and report else copies)
+        elif path.is_dir():
             members = _files_of_folder(path)
             files.extend(members if report is None else _skip_unknown_files(members, report))
         else:
             files.append(path)
     return files
+
+
+def shard_sources(paths: Iterable[PathName]) -> list[Path | str]:
+    """Return the files, as `trace_files` does, with the addresses of object storage as they are:
+    whoever reads a part of such a file copies that part."""
+    sources: list[Path | str] = []
+    for name in paths:
+        if is_address(name):
+            sources.append(str(name))
+        else:  # any process may read a shard, in any folder
+            sources.extend(file.absolute() for file in trace_files([name]))
+    return sources
 
 
 def _files_of_folder(folder: Path) -> list[Path]:

@@ -12,7 +12,7 @@ from carob import api
 from carob.cli.names import METRIC, RUN
 from carob.cli.options import (
     FILE,
-    INPUT,
+    TRACES,
     command,
     config_option,
     golden_option,
@@ -34,7 +34,7 @@ from carob.schema import Calibration, Problem
     "carob calibrate labels.csv traces.json -g gold.json --judge openai:gpt-5-mini",
 )
 @click.argument("labels", type=FILE)
-@click.argument("traces", nargs=-1, type=INPUT)
+@click.argument("traces", nargs=-1, type=TRACES)
 @option("--run", "scored", type=RUN, metavar="RUN", help="Run with the scores of the judge.")
 @golden_option("Golden data, in any format.")
 @option(

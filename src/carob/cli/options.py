@@ -11,6 +11,7 @@ import click
 
 from carob.cli.names import GOLDEN_FORMAT, Name
 from carob.errors import UsageError
+from carob.files.remote import is_address
 from carob.lazy import load_object
 from carob.report.forms import RUN_FORMS
 
@@ -23,15 +24,25 @@ FILE = click.Path(readable=False, path_type=Path)  # the reader reports missing 
 
 
 class _InputPath(click.Path):
-    """A path to read from; `-` is standard input."""
+    """A path to read from; `-` is standard input, and an address is a file in object storage."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if value == "-" and not (ctx and ctx.resilient_parsing):
             return load_object("carob.files.stdin:stdin_file")()  # late: few commands read it
+        if is_address(value) and not (ctx and ctx.resilient_parsing):
+            return load_object("carob.files.remote:fetch_file")(value)
         return super().convert(value, param, ctx)
 
 
+class _TracesPath(_InputPath):
+    """A path to read traces from. An address stays a text: it may name many files."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        return value if is_address(value) else super().convert(value, param, ctx)
+
+
 INPUT = _InputPath(readable=False, path_type=Path)
+TRACES = _TracesPath(readable=False, path_type=Path)
 
 
 class _Command(click.Command):

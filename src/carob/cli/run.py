@@ -14,7 +14,7 @@ from carob.cli.live_options import live_options, live_request
 from carob.cli.names import METRIC, PROFILE
 from carob.cli.options import (
     FILE,
-    INPUT,
+    TRACES,
     command,
     config_option,
     golden_option,
@@ -36,7 +36,7 @@ from carob.report.judge_cost import format_estimate
     "carob run traces.json --golden golden.json -m tool_trajectory_avg_score",
     "carob run --golden golden.json --target python:agent.py:answer --repeat 3",
 )
-@click.argument("traces", nargs=-1, type=INPUT)
+@click.argument("traces", nargs=-1, type=TRACES)
 @golden_option("Golden data, in any format.")
 @mapping_option
 @option(

@@ -14,6 +14,7 @@ from carob.cli.names import RUN
 from carob.cli.options import (
     FILE,
     INPUT,
+    TRACES,
     append_option,
     check_append,
     command,
@@ -30,7 +31,7 @@ from carob.report.traces import format_capture, format_traces, traces_document
 
 
 @command("carob traces traces.jsonl", "carob traces spans.json logs.json --format json")
-@click.argument("files", nargs=-1, required=True, type=INPUT)
+@click.argument("files", nargs=-1, required=True, type=TRACES)
 @log_mapping_option
 @output_options()
 def traces(files: tuple[Path, ...], mapping: str | None, form: str, output: Path | None) -> None:
@@ -48,7 +49,7 @@ def traces(files: tuple[Path, ...], mapping: str | None, form: str, output: Path
     "carob capture traces.jsonl golden.json --to adk --session s-42",
     "carob capture --failed latest regressions.json",
 )
-@click.argument("sources", nargs=-1, type=INPUT)
+@click.argument("sources", nargs=-1, type=TRACES)
 @click.argument("dst", type=FILE)
 @to_option
 @option("--agent", metavar="NAME", help="Only sessions of this agent, which is evaluated.")

@@ -1,7 +1,8 @@
 """Read a table of a config file key by key, so that unknown keys are errors, and paths in it.
 
-URLs are not followed. Paths in `carob.toml` must stay inside its folder: the file is picked up
-automatically, and may come with a repository that somebody else wrote.
+URLs are not followed, except for object storage in a config that is trusted. Paths in `carob.toml`
+must stay inside its folder: the file is picked up automatically, and may come with a repository
+that somebody else wrote.
 """
 
 from __future__ import annotations
@@ -59,9 +60,9 @@ class Table:
         config, and the content of the file."""
         return self._sensitive.admit(SensitiveSetting(self._at(name), file, effect, file))
 
-    def sensitive_value(self, name: str, value: str, *, effect: str) -> None:
-        """Note one value of a list that needs trust."""
-        self._sensitive.admit(SensitiveSetting(self._at(name), value, effect))
+    def sensitive_value(self, name: str, value: str, *, effect: str) -> str | None:
+        """Return one value of a list that needs trust, as `sensitive` does for texts."""
+        return self._sensitive.admit(SensitiveSetting(self._at(name), value, effect))
 
     def sensitive_number(self, name: str, *, effect: str) -> float | None:
         """Return a number above 0 that needs trust, as `sensitive` does for texts."""

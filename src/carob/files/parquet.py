@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
@@ -31,7 +32,7 @@ def read_parquet_lines(path: Path) -> Iterator[bytes]:
         hint = install_hint("parquet")
         raise InputError("reading Parquet needs arro3-io", where=str(path), hint=hint) from error
     try:
-        for batch in reader.read_parquet(str(path)):
+        for batch in reader.read_parquet(os.fspath(path)):
             rows = io.BytesIO()
             reader.write_ndjson(batch, rows)
             yield from rows.getvalue().splitlines()

@@ -17,6 +17,9 @@ _CODE = re.compile(r"(python|adk|http|chat|responses):[\w./-]+(:[\w.]+)?")
 _CODE_FILE = re.compile(r"[\w./-]+\.(py|[cm]?js|[cm]?ts|json|sh|go|rb)(:\w+)?")
 """A file with code, and a function in it."""
 
+_STORED = re.compile(r"(s3a?|gs|gcs|az|abfss?)://[\w./*?=-]+", re.ASCII)
+"""A file in object storage. Whatever could be a user name, a password or a query is hidden."""
+
 _NUMBER = re.compile(r"[\d.]{1,8}")
 
 
@@ -51,7 +54,7 @@ def _without_secrets(value: str) -> str:
     """A name of a variable or a file as it is, a URL without credentials and query."""
     from urllib.parse import urlsplit  # late: no run without a sensitive setting needs it
 
-    shown = (VARIABLE_NAME, _CODE, _CODE_FILE, _NUMBER)
+    shown = (VARIABLE_NAME, _CODE, _CODE_FILE, _NUMBER, _STORED)
     if value.startswith("local:") or any(pattern.fullmatch(value) for pattern in shown):
         return value
     scheme, _, rest = value.partition(":")

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from carob.errors import CarobError, FormatError, UsageError
 from carob.files.collector import collector_paused
-from carob.files.digest_table import text_digest
 from carob.files.scratch import ScratchFolder
 from carob.processes import NoWorkersError, WorkerPool
 from carob.schema import Problem, Trace
@@ -84,8 +83,8 @@ def open_chunks(
     try:
         collection = _read_parallel(chunks, folder, report, keep_spans, jobs, progress)
         if collection is None:
-            collection = _read_sequential(chunks, folder, report, keep_spans, progress)
-        _report_unused(collection, chunks, report)
+            collection = collect_chunks(chunks, folder, report, keep_spans, progress)
+        report_unused(collection, chunks, report)
         return TraceSet(group_sessions(collection), folder)
     except BaseException:
         folder.remove()
@@ -105,90 +104,17 @@ def read_shard(shard: Shard) -> Iterator[Trace]:
     return shard.traces()
 
 
-def group_chunks(paths: Sequence[Path], size: int = PART_SIZE) -> list[list[Chunk]]:
-    """Divide files into groups that can be read apart from each other: no trace and no session has
-    parts in two groups. Everything is read once for this.
-
-    JSON lines are divided into ranges of about `size` bytes, other files stay whole. Where a range
-    cannot be read on its own, whole files are grouped; where a file cannot, such as logs of spans
-    that are elsewhere, it is read with all others.
-    """
-    files = whole_files(list(paths))
-    ranges = [part for file in files for part in divide(file, -(-(file.end or 0) // size))]
-    groups = _connect(ranges, are_whole=False) if len(ranges) > len(files) else None
-    groups = groups or _connect(files, are_whole=True) or [files]
-    return [_renumber(group) for group in groups]
-
-
-def _connect(chunks: Sequence[Chunk], *, are_whole: bool) -> list[list[Chunk]] | None:
-    """Join the chunks that share a trace or a session; `None` if one cannot be read on its own."""
-    groups = list(range(len(chunks)))  # the first chunk of the group of each chunk
-    owners: dict[int, int] = {}
-
-    def find(number: int) -> int:
-        while groups[number] != number:
-            groups[number] = number = groups[groups[number]]
-        return number
-
-    for number, chunk in enumerate(chunks):
-        keys = _session_keys(chunk, is_whole=are_whole)
-        if keys is None:
-            return None
-        for key in keys:
-            first, second = sorted((find(owners.setdefault(key, number)), find(number)))
-            groups[second] = first
-    members: dict[int, list[Chunk]] = {}
-    for number, chunk in enumerate(chunks):
-        members.setdefault(find(number), []).append(chunk)
-    return list(members.values())
-
-
-def _renumber(chunks: Sequence[Chunk]) -> list[Chunk]:
-    """Number the chunks within their group, and join ranges that follow each other."""
-    joined: list[Chunk] = []
-    for chunk in chunks:
-        last = joined[-1] if joined else None
-        if last and (last.path, last.end) == (chunk.path, chunk.start) and last.end is not None:
-            joined[-1] = last._replace(end=chunk.end)
-        else:
-            joined.append(chunk._replace(file=len(joined)))
-    return joined
-
-
-def _session_keys(chunk: Chunk, *, is_whole: bool) -> set[int] | None:
-    """Digests of the sessions and traces of a file, or a range of one; `None` if it cannot be read
-    on its own."""
-    folder = ScratchFolder()
-    try:
-        chunks = [chunk._replace(file=0)]
-        collection = _read_sequential(chunks, folder, ignore, keep_spans=False, progress=ignore)
-        _report_unused(collection, chunks, ignore)  # raises if nothing in it can be used
-        if collection.orphan_logs or collection.log_only_traces or collection.untraced_spans:
-            return None
-        # Only spans say which trace they belong to. Elsewhere the first line of a file may name
-        # the session of all others, so that a range could not be told from another session.
-        if collection.ready_traces and not is_whole:
-            return None
-        traces = [*collection.spans.values(), *collection.ready_traces]
-        names = {name for trace in traces for name in (trace.session, f"t{trace.id}")}
-        return set(map(text_digest, names)) or None
-    except CarobError:
-        return None
-    finally:
-        folder.remove()
-
-
-def _read_sequential(
+def collect_chunks(
     chunks: Sequence[Chunk],
     folder: ScratchFolder,
     report: ProblemListener,
     keep_spans: bool,
     progress: ProgressListener,
 ) -> Collection:
-    paths = [chunk.path for chunk in chunks]
+    """Read chunks one after the other."""
     spill, total = Spill(lambda: folder.path / "0"), _total_size(chunks)
     collector = Collector(
-        paths,
+        chunks,
         spill,
         report,
         keep_spans=keep_spans,
@@ -231,10 +157,9 @@ def _read_parallel(
     parts = _divide_all(chunks, jobs)
     if len(parts) < 2:
         return None
-    paths = [chunk.path for chunk in chunks]
     finders = (container_finders(), convention_finders())
     merged = Collector(
-        paths,
+        chunks,
         Spill(lambda: folder.path / "0"),
         report,
         keep_spans=keep_spans,
@@ -245,7 +170,7 @@ def _read_parallel(
     try:
         with WorkerPool(min(jobs, len(parts)), _start_worker, *finders) as pool:
             tasks = [
-                pool.submit(_read_part, paths, part, folder.path / f"{number}", keep_spans)
+                pool.submit(_read_part, chunks, part, folder.path / f"{number}", keep_spans)
                 for number, part in enumerate(parts, 1)
             ]
             tasks.reverse()
@@ -269,14 +194,16 @@ def _divide_all(chunks: Sequence[Chunk], jobs: int) -> list[Chunk]:
         return []
     share = min(total / jobs, PART_SIZE)
     return [
-        part for chunk in chunks for part in divide(chunk, max(1, round((chunk.end or 0) / share)))
+        part
+        for chunk in chunks
+        for part in divide(chunk, max(1, round((chunk.end or 0) / share)), count_lines=True)
     ]
 
 
-def _read_part(paths: Sequence[str], chunk: Chunk, spill: Path, keep_spans: bool) -> Collection:
+def _read_part(files: Sequence[Chunk], chunk: Chunk, spill: Path, keep_spans: bool) -> Collection:
     problems: list[Problem] = []
     collector = Collector(
-        paths, Spill(lambda: spill), problems.append, keep_spans=keep_spans, max_in_memory=0
+        files, Spill(lambda: spill), problems.append, keep_spans=keep_spans, max_in_memory=0
     )
     with collector_paused():
         collector.read(chunk)
@@ -285,9 +212,7 @@ def _read_part(paths: Sequence[str], chunk: Chunk, spill: Path, keep_spans: bool
     return collection
 
 
-def _report_unused(
-    collection: Collection, chunks: Sequence[Chunk], report: ProblemListener
-) -> None:
+def report_unused(collection: Collection, chunks: Sequence[Chunk], report: ProblemListener) -> None:
     """Report logs without spans and traces without an agent. Raises if there is nothing else."""
     where = chunks[0].path if len(chunks) == 1 else f"{len(chunks)} files"
     for message, number in _count_logs(collection).items():

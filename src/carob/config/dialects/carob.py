@@ -16,6 +16,7 @@ from carob.config.dialects.serving import read_serve
 from carob.config.dialects.target_name import read_target_name
 from carob.config.key_variables import is_key_variable, is_target_variable
 from carob.config.table_reader import Table, expand_pattern, path_inside
+from carob.files.remote import is_address
 from carob.schema import DatasetPurpose, GateRules, JudgeSettings, Severity, TargetSettings
 from carob.schema.judge import names_weights
 from carob.schema.trust import VARIABLE_NAME
@@ -93,10 +94,20 @@ def _choice(name: str, table: Table, folder: Path) -> MetricChoice:
 def _inputs(run: Table, folder: Path) -> tuple[str | None, tuple[str, ...]]:
     golden, traces = run.text("golden"), run.texts("traces")
     run.close()
-    return (
-        None if golden is None else path_inside(run, "golden", golden, folder),
-        tuple(path for value in traces for path in expand_pattern(run, "traces", value, folder)),
-    )
+    files = (path for value in traces for path in _trace_files(run, value, folder))
+    if golden is None or is_address(golden):
+        return golden and run.sensitive("golden", effect=_DOWNLOADED), tuple(files)
+    return path_inside(run, "golden", golden, folder), tuple(files)
+
+
+_DOWNLOADED = "a run reads this file with your credentials"
+
+
+def _trace_files(run: Table, value: str, folder: Path) -> list[str]:
+    if not is_address(value):
+        return expand_pattern(run, "traces", value, folder)
+    admitted = run.sensitive_value("traces", value, effect=_DOWNLOADED)
+    return [] if admitted is None else [admitted]
 
 
 def _policy(policy: Table, folder: Path) -> tuple[str | None, tuple[str, ...]]:

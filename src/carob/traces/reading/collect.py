@@ -112,7 +112,7 @@ class Collector:
 
     def __init__(
         self,
-        paths: Sequence[str],
+        files: Sequence[Chunk],
         spill: Spill,
         report: ProblemListener,
         *,
@@ -120,7 +120,7 @@ class Collector:
         max_in_memory: int,
         spans: MutableMapping[str, CollectedTrace] | None = None,
     ) -> None:
-        self.paths = paths
+        self.files = files
         self.spill = spill
         self.report = report
         self.keep_spans = keep_spans
@@ -281,11 +281,11 @@ class Collector:
             self.collection.orphan_logs += len(group.records)
 
     def _reread(self, late: dict[str, tuple[FileRange, ...]]) -> dict[str, _OpenTrace]:
-        groups = {key: self.without_range.get(key) or _OpenTrace(len(self.paths)) for key in late}
+        groups = {key: self.without_range.get(key) or _OpenTrace(len(self.files)) for key in late}
         # In the order of the input, each range once: the records of a trace then come in the same
         # order as if it had never been closed.
         for range_ in sorted({range_ for ranges in late.values() for range_ in ranges}):
-            for record in reread(range_, self.paths[range_.file]):
+            for record in reread(range_, self.files[range_.file]):
                 if not isinstance(record, Trace) and (group := groups.get(record.trace_id)):
                     group.records.append(record)
                     group.file = min(group.file, range_.file)
@@ -294,7 +294,7 @@ class Collector:
     def _map(
         self, key: str, spans: tuple[Span, ...], file: int, ranges: tuple[FileRange, ...]
     ) -> CollectedTrace:
-        source = self.paths[file]
+        source = self.files[file].path
         traces = to_traces(spans, source=source, keep_spans=self.keep_spans) if spans else []
         if not traces:
             self._count_idle(spans)

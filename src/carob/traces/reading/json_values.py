@@ -43,7 +43,7 @@ _decode_json = msgspec.json.Decoder().decode
 
 
 def read_values(
-    path: str | Path,
+    path: Path,
     *,
     report: ProblemListener,
     decode: Callable[[bytes], T | Json] = _decode_json,
@@ -53,15 +53,15 @@ def read_values(
     `decode` decodes one value and raises `msgspec.DecodeError` for anything but exactly one.
     """
     source = str(path)
-    if is_archive(Path(path)):
-        for member, stream in open_members(Path(path)):
+    if is_archive(path):
+        for member, stream in open_members(path):
             yield from _ValueReader(member, report, decode).read(_lines(stream))
         return
-    if is_parquet(Path(path)):
-        yield from map(_decode_json, read_parquet_lines(Path(path)))
+    if is_parquet(path):
+        yield from map(_decode_json, read_parquet_lines(path))
         return
-    with open_input(Path(path), tolerant=True) as file:
-        dialect = _find_table(file, Path(path))
+    with open_input(path, tolerant=True) as file:
+        dialect = _find_table(file, path)
         if dialect is None and file.is_binary:
             yield _read_binary(file.stream, source)
         elif dialect is None:
@@ -69,7 +69,7 @@ def read_values(
     if dialect is not None:
         from carob.traces.reading.tables import read_table  # late: most files are JSON
 
-        yield from read_table(Path(path), dialect, report)
+        yield from read_table(path, dialect, report)
 
 
 def read_lines(

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager
 from itertools import chain
 from pathlib import Path
-from typing import NamedTuple
+from typing import IO, NamedTuple
 
+from carob.errors import InputError
 from carob.files.opening import UTF8_BOM
+from carob.files.remote import (
+    CopiedFile,
+    RemoteFile,
+    is_address,
+    local_head,
+    open_range,
+    show_as,
+)
 from carob.schema import Json
 from carob.schema.problem import ProblemListener, ignore
 from carob.traces.containers import otlp
@@ -32,24 +43,48 @@ class Chunk(NamedTuple):
     file: int
     """The index of the file in the input."""
     path: str
+    """The path or address of the file, which messages and traces name."""
     start: int = 0
     end: int | None = None
     lines_before: int = 0
+    copy: str = ""
+    """Where its bytes are, if not at the path: the copy of a file in object storage."""
+
+    def open_path(self) -> Path:
+        """The path to open."""
+        return show_as(Path(self.copy), self.path) if self.copy else Path(self.path)
 
 
 def whole_files(paths: list[Path]) -> list[Chunk]:
     """Each file as one chunk. Only plain text has an end: packed files cannot be read by offset."""
     return [
-        Chunk(index, str(path), end=path.stat().st_size if is_divisible(path) else None)
+        Chunk(
+            index,
+            str(path),
+            end=path.stat().st_size if is_divisible(path) else None,
+            copy=os.fspath(path) if isinstance(path, CopiedFile) else "",
+        )
         for index, path in enumerate(paths)
     ]
 
 
-def divide(chunk: Chunk, parts: int) -> list[Chunk]:
-    """Divide JSON lines into about equal parts; a file of any other layout stays in one piece."""
+def whole_remote_file(file: RemoteFile) -> Chunk:
+    """A file in object storage as one chunk, of which only the first bytes are read."""
+    head = Chunk(0, file.address, end=file.size)
+    with local_head(file.address) as copy:
+        try:
+            is_plain = is_divisible(copy)
+        except InputError:  # such as an archive without its end: whoever reads it all knows better
+            is_plain = False
+    return head if is_plain else head._replace(end=None)
+
+
+def divide(chunk: Chunk, parts: int, *, count_lines: bool = False) -> list[Chunk]:
+    """Divide JSON lines into about equal parts; a file of any other layout stays in one piece.
+    Without `count_lines`, parts do not know how many lines come before them."""
     if chunk.end is None or parts < 2:
         return [chunk]
-    with Path(chunk.path).open("rb") as file:
+    with _open_parts(chunk) as file:
         cuts = [chunk.start]
         for part in range(1, parts):
             file.seek(chunk.end * part // parts)
@@ -59,10 +94,18 @@ def divide(chunk: Chunk, parts: int) -> list[Chunk]:
             # this is not JSON lines.
             if not _starts_with_value(file.readline()):
                 return [chunk]
-        cuts = [*dict.fromkeys(cut for cut in cuts if cut < chunk.end), chunk.end]
-        counts = _count_lines_before(chunk.path, cuts[:-1])
+    cuts = [*dict.fromkeys(cut for cut in cuts if cut < chunk.end), chunk.end]
+    counts = [0] * (len(cuts) - 1)
+    if count_lines:
+        counts = _count_lines_before(chunk.open_path(), cuts[:-1])
     pairs = zip(cuts[:-1], cuts[1:], counts, strict=True)
-    return [Chunk(chunk.file, chunk.path, *pair) for pair in pairs]
+    return [Chunk(chunk.file, chunk.path, *pair, chunk.copy) for pair in pairs]
+
+
+def _open_parts(chunk: Chunk) -> AbstractContextManager[IO[bytes]]:
+    if is_address(chunk.path) and not chunk.copy:
+        return open_range(chunk.path)
+    return chunk.open_path().open("rb")
 
 
 def _starts_with_value(line: bytes) -> bool:
@@ -75,12 +118,12 @@ def _starts_with_value(line: bytes) -> bool:
     return line.startswith(b"{")
 
 
-def _count_lines_before(path: str, cuts: list[int]) -> list[int]:
+def _count_lines_before(path: Path, cuts: list[int]) -> list[int]:
     # Problems name lines of the file, so each part must know how many lines come before it.
     # Counting them takes a fraction of the time of decoding them.
     counts: list[int] = []
     total = 0
-    with Path(path).open("rb", buffering=0) as file:
+    with path.open("rb", buffering=0) as file:
         for cut in cuts:
             while (left := cut - file.tell()) > 0:
                 total += file.read(min(left, _BLOCK)).count(b"\n")
@@ -103,7 +146,7 @@ class RecordStream:
 
     def _values(self) -> Iterator[Json | bytes | otlp.Records]:
         if self.chunk.end is None:
-            yield from read_values(self.chunk.path, report=self.report, decode=otlp.decode)
+            yield from read_values(self.chunk.open_path(), report=self.report, decode=otlp.decode)
             return
         lines = _ChunkLines(self.chunk)
         values = read_lines(
@@ -130,7 +173,7 @@ class _ChunkLines:
 
     def __iter__(self) -> Iterator[bytes]:
         end = self.chunk.end or 0
-        with Path(self.chunk.path).open("rb", buffering=_BLOCK) as file:
+        with self.chunk.open_path().open("rb", buffering=_BLOCK) as file:
             file.seek(self.position)
             for line in file:
                 if self.position >= end:
@@ -140,7 +183,7 @@ class _ChunkLines:
                 yield line.removeprefix(UTF8_BOM) if is_first else line
 
 
-def reread(range_: FileRange, path: str) -> Iterator[Record]:
-    """Read the records of a range again."""
-    chunk = Chunk(range_.file, path, range_.start, range_.end)
+def reread(range_: FileRange, file: Chunk) -> Iterator[Record]:
+    """Read the records of a range of a file again."""
+    chunk = Chunk(range_.file, file.path, range_.start, range_.end, copy=file.copy)
     return chain.from_iterable(RecordStream(chunk, ignore).batches())
