@@ -11,7 +11,7 @@ from carob.schema import Span, Usage
 from carob.traces.mapping.convention import Convention, SpanRole
 from carob.traces.mapping.detect import Detector
 from carob.traces.messages.events import count_requests
-from carob.traces.messages.message import Message
+from carob.traces.messages.message import Message, asked_text
 
 _NO_USAGE = Usage()
 _PLACEHOLDERS = frozenset(("OpenAI Agent",))
@@ -74,8 +74,16 @@ class RoleSpan(msgspec.Struct, eq=False, gc=False):
         """Return the user's last text and its source, read only once: where turns begin and what
         the user wrote are both decided by it."""
         if self._user_text is UNSET:
-            self._user_text = self.convention.user_text(self.span)
+            self._user_text = self._asked_text() or self.convention.user_text(self.span)
         return self._user_text
+
+    def _asked_text(self) -> tuple[str, str] | None:
+        """The user's last text in the messages that were read before, which saves reading it."""
+        received = self._inputs
+        if not received or type(self.convention).user_text is not Convention.user_text:
+            return None
+        text = asked_text(received[1])
+        return None if text is None else (received[0], text)
 
 
 # Unlike the other structs here, contexts are tracked by the cycle collector (no `gc=False`). They

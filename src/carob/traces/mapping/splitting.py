@@ -115,16 +115,15 @@ def _find_model_starts(role_spans: list[RoleSpan], *, alone: bool = False) -> li
     to do with those before them begin a turn as well.
     """
     models = _outer_models(role_spans)
-    return _find_starts(models, alone=alone) if len(models) > 1 else []
+    return [*_find_starts(models, alone=alone)] if len(models) > 1 else []
 
 
-def _find_starts(models: list[RoleSpan], *, alone: bool) -> list[RoleSpan]:
-    starts: list[RoleSpan] = []
+def _find_starts(models: list[RoleSpan], *, alone: bool) -> Iterator[RoleSpan]:
     answer: str | None = None
     exchange = _SplitExchange()
     for model in models:
         if (answer and _continues(model, answer)) or (alone and exchange.is_unrelated(model)):
-            starts.append(model)
+            yield model
             exchange = _SplitExchange()
         output = model.output_messages()
         if output is not None:  # a second recorder beside the first may record no messages
@@ -132,7 +131,6 @@ def _find_starts(models: list[RoleSpan], *, alone: bool) -> list[RoleSpan]:
             answer = None if has_calls else last_answer(output[1])
         if alone:
             exchange.add(model, answer)
-    return starts
 
 
 def asks_several(models: list[ModelSpans], user: str | None) -> bool:
@@ -140,7 +138,8 @@ def asks_several(models: list[ModelSpans], user: str | None) -> bool:
     of them received what the user asked."""
     if len(models) < 2 or _user_text(models[-1].outer) in (None, user):
         return False
-    return bool(_find_starts([model.outer for model in models], alone=True))
+    starts = _find_starts([model.outer for model in models], alone=True)
+    return next(starts, None) is not None  # the messages of later calls need not be read
 
 
 class _SplitExchange:
