@@ -86,18 +86,20 @@ class ToolTrajectory(Metric):
         for golden, actual in zip_longest(case.turns, trace.turns):
             if golden is None or actual is None:
                 reason = "the turn is missing" if actual is None else "the turn is not expected"
-            elif actual.tool_calls is None:
-                values.append(None)
-                continue
-            elif match(golden.tool_calls or (), actual.tool_calls, same):
-                values.append(1.0)
-                continue
-            elif self._depends_on_args(golden.tool_calls or (), actual.tool_calls, trace):
-                undecided = True
-                values.append(None)
-                continue
             else:
-                reason = _describe_mismatch(golden.tool_calls or (), actual.tool_calls, same)
+                expected, calls = golden.tool_calls or (), actual.tool_calls
+                if calls is None:
+                    values.append(None)
+                    continue
+                # Most turns of a wrong trace are right, and equal tuples are compared at once.
+                if expected == calls or match(expected, calls, same):
+                    values.append(1.0)
+                    continue
+                if self._depends_on_args(expected, calls, trace):
+                    undecided = True
+                    values.append(None)
+                    continue
+                reason = _describe_mismatch(expected, calls, same)
             values.append(0.0)
             reasons.append(f"turn {len(values)}: {reason}" if several else reason)
         known = [value for value in values if value is not None]
@@ -195,9 +197,6 @@ def _same_or_unstated_args(expected: ToolCall, actual: ToolCall) -> bool:
 
 
 def _match_exact(expected: Calls, actual: Calls, same: SameCall) -> bool:
-    # Equal tuples are compared without a call per pair, and most turns of a wrong trace are right.
-    if expected == actual:
-        return True
     return len(expected) == len(actual) and all(map(same, expected, actual))
 
 
