@@ -242,6 +242,20 @@ def test_several_processes_give_the_same_traces_in_the_same_order(
     assert shared == alone
 
 
+def test_several_processes_report_the_same_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    lines = [otlp(*spans(n)) for n in range(40)]
+    lines[7] = lines[33] = "not JSON"
+    path = write_lines(tmp_path / "t.jsonl", *lines)
+    alone: list[Problem] = []
+    assert len(list(read_traces([path], report=alone.append))) == 38
+    monkeypatch.setattr(read, "PARALLEL_SIZE", 0)
+    shared: list[Problem] = []
+    with open_traces([path], report=shared.append, jobs=2) as trace_set:
+        assert len(trace_set) == 38
+    assert shared == alone
+    assert [problem.where for problem in shared] == [f"{path} line 8", f"{path} line 34"]
+
+
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_progress_is_reported_in_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, jobs: int):
     path = write_lines(tmp_path / "t.jsonl", *[otlp(*spans(n)) for n in range(20)])

@@ -194,9 +194,7 @@ def _divide_all(chunks: Sequence[Chunk], jobs: int) -> list[Chunk]:
         return []
     share = min(total / jobs, PART_SIZE)
     return [
-        part
-        for chunk in chunks
-        for part in divide(chunk, max(1, round((chunk.end or 0) / share)), count_lines=True)
+        part for chunk in chunks for part in divide(chunk, max(1, round((chunk.end or 0) / share)))
     ]
 
 

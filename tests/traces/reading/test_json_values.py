@@ -10,6 +10,7 @@ import pytest
 
 from carob.errors import FormatError, InputError
 from carob.schema import Json, Problem
+from carob.schema.problem import ignore
 from carob.traces.containers import otlp
 from carob.traces.reading import json_values
 from carob.traces.reading.json_values import is_divisible, read_lines, read_values
@@ -172,9 +173,17 @@ def test_only_json_text_can_be_read_from_any_line(tmp_path: Path, raw: bytes, di
 def test_lines_from_the_middle_of_a_file_have_their_number():
     problems: list[Problem] = []
     lines = iter([b'{"a": 1}\n', b'{"a": '])
-    values = read_lines(lines, source="f", report=problems.append, lines_before=10)
+    values = read_lines(lines, source="f", report=problems.append, count_before=lambda: 10)
     assert list(values) == [{"a": 1}]
     assert [problem.where for problem in problems] == ["f line 12"]
+
+
+def test_lines_before_are_not_counted_without_a_problem():
+    def count() -> int:
+        raise AssertionError
+
+    values = read_lines(iter([b'{"a": 1}\n']), source="f", report=ignore, count_before=count)
+    assert list(values) == [{"a": 1}]
 
 
 @pytest.mark.parametrize(

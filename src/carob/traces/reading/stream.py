@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
-from itertools import chain
+from functools import partial
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import IO, NamedTuple
 
@@ -46,7 +47,6 @@ class Chunk(NamedTuple):
     """The path or address of the file, which messages and traces name."""
     start: int = 0
     end: int | None = None
-    lines_before: int = 0
     copy: str = ""
     """Where its bytes are, if not at the path: the copy of a file in object storage."""
 
@@ -79,9 +79,8 @@ def whole_remote_file(file: RemoteFile) -> Chunk:
     return head if is_plain else head._replace(end=None)
 
 
-def divide(chunk: Chunk, parts: int, *, count_lines: bool = False) -> list[Chunk]:
-    """Divide JSON lines into about equal parts; a file of any other layout stays in one piece.
-    Without `count_lines`, parts do not know how many lines come before them."""
+def divide(chunk: Chunk, parts: int) -> list[Chunk]:
+    """Divide JSON lines into about equal parts; a file of any other layout stays in one piece."""
     if chunk.end is None or parts < 2:
         return [chunk]
     with _open_parts(chunk) as file:
@@ -95,11 +94,7 @@ def divide(chunk: Chunk, parts: int, *, count_lines: bool = False) -> list[Chunk
             if not _starts_with_value(file.readline()):
                 return [chunk]
     cuts = [*dict.fromkeys(cut for cut in cuts if cut < chunk.end), chunk.end]
-    counts = [0] * (len(cuts) - 1)
-    if count_lines:
-        counts = _count_lines_before(chunk.open_path(), cuts[:-1])
-    pairs = zip(cuts[:-1], cuts[1:], counts, strict=True)
-    return [Chunk(chunk.file, chunk.path, *pair, chunk.copy) for pair in pairs]
+    return [Chunk(chunk.file, chunk.path, *pair, chunk.copy) for pair in pairwise(cuts)]
 
 
 def _open_parts(chunk: Chunk) -> AbstractContextManager[IO[bytes]]:
@@ -118,17 +113,13 @@ def _starts_with_value(line: bytes) -> bool:
     return line.startswith(b"{")
 
 
-def _count_lines_before(path: Path, cuts: list[int]) -> list[int]:
-    # Problems name lines of the file, so each part must know how many lines come before it.
-    # Counting them takes a fraction of the time of decoding them.
-    counts: list[int] = []
-    total = 0
-    with path.open("rb", buffering=0) as file:
-        for cut in cuts:
-            while (left := cut - file.tell()) > 0:
-                total += file.read(min(left, _BLOCK)).count(b"\n")
-            counts.append(total)
-    return counts
+def _count_lines_before(chunk: Chunk) -> int:
+    total, left = 0, chunk.start
+    with chunk.open_path().open("rb", buffering=0) as file:
+        while left > 0 and (block := file.read(min(left, _BLOCK))):
+            total += block.count(b"\n")
+            left -= len(block)
+    return total
 
 
 class RecordStream:
@@ -154,7 +145,7 @@ class RecordStream:
             source=self.chunk.path,
             report=self.report,
             decode=otlp.decode,
-            lines_before=self.chunk.lines_before,
+            count_before=partial(_count_lines_before, self.chunk),
         )
         start = self.chunk.start
         for value in values:
