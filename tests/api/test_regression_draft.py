@@ -3,21 +3,23 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
+import msgspec
 import pytest
 
 import carob as library
 from carob.api.golden import GoldenFolder
 from carob.api.ingest import Ingest
 from carob.api.regression_draft import (
-    add_failed_case,
     add_failed_session,
+    add_regressions,
     preview_failed_case,
+    preview_failed_cases,
     preview_failed_session,
 )
 from carob.api.run_request import RunRequest
 from carob.api.runs import evaluate
 from carob.api.settings import NO_CONFIG
-from carob.errors import RefusedError, UsageError
+from carob.errors import NotFoundError, RefusedError, StaleError, UsageError
 from carob.schema import Case, Dataset, Trace, Turn
 from tests.browser.workspace import otlp_session
 
@@ -63,13 +65,17 @@ def make_run(folder: GoldenFolder, store: str) -> str:
     return evaluate(request).run.id
 
 
+def add_case(folder: GoldenFolder, run: str, case: str, store: str) -> None:
+    add_regressions(folder, [preview_failed_case(folder, run, case, store=store)])
+
+
 def test_failure_is_cut_masked_and_added_as_a_draft(folder: GoldenFolder, store: str):
     run = make_run(folder, store)
     preview = preview_failed_case(folder, run, "prune", store=store)
     assert (preview.divergence.turn, preview.turns, len(preview.case.turns)) == (1, 3, 2)
     assert preview.is_masked
     assert "<email-1>" in str(preview.case.turns[1].user)
-    add_failed_case(folder, run, "prune", store=store)
+    add_case(folder, run, "prune", store)
     *_, added = library.load(folder.path / "garden.json").cases
     assert added.id == preview.case.id
     assert added.metadata["review_status"] == "draft"
@@ -81,10 +87,10 @@ def test_failure_that_a_case_covers_is_not_added(folder: GoldenFolder, store: st
     run = make_run(folder, store)
     assert preview_failed_case(folder, run, "soil", store=store).duplicate == "soil"
     with pytest.raises(RefusedError, match="has the same messages"):
-        add_failed_case(folder, run, "soil", store=store)
-    add_failed_case(folder, run, "prune", store=store)
+        add_case(folder, run, "soil", store)
+    add_case(folder, run, "prune", store)
     with pytest.raises(RefusedError, match="has the same messages"):
-        add_failed_case(folder, run, "prune", store=store)
+        add_case(folder, run, "prune", store)
 
 
 def send(store: str, name: str, user: str, answer: str) -> None:
@@ -106,3 +112,49 @@ def test_session_that_matches_no_case_expects_nothing_yet(folder: GoldenFolder, 
     assert added.metadata["session_id"] == "talk"
     with pytest.raises(UsageError, match="no turn 2"):
         preview_failed_session(folder, "talk", "garden", turn=2, store=store)
+
+
+def test_several_failures_are_added_at_once_and_others_are_named(folder: GoldenFolder, store: str):
+    run = make_run(folder, store)
+    batch = preview_failed_cases(folder, run, [0, 1], store=store)
+    assert [entry.failed for entry in batch.regressions] == ["prune", "soil"]
+    assert [entry.duplicate for entry in batch.regressions] == [None, "soil"]
+    alone = preview_failed_case(folder, run, "prune", store=store)
+    assert batch.addable == (alone,)
+    add_regressions(folder, batch.addable)
+    *_, added = library.load(folder.path / "garden.json").cases
+    assert added.id == alone.case.id
+    again = preview_failed_cases(folder, run, [0, 1], store=store)
+    assert again.addable == ()
+    with pytest.raises(NotFoundError, match="no case at position 7"):
+        preview_failed_cases(folder, run, [0, 7], store=store)
+
+
+def test_nothing_is_added_if_one_of_several_exists_by_now(folder: GoldenFolder, store: str):
+    run = make_run(folder, store)
+    before = preview_failed_case(folder, run, "prune", store=store)
+    add_case(folder, run, "prune", store)
+    content = (folder.path / "garden.json").read_bytes()
+    other = msgspec.structs.replace(before.case, id="another")
+    with pytest.raises(StaleError, match="exists already"):
+        add_regressions(folder, [before._replace(case=other), before])
+    assert (folder.path / "garden.json").read_bytes() == content
+
+
+def test_case_that_passed_is_left_out(folder: GoldenFolder, store: str):
+    good = Trace(id="t1", case="prune", turns=PRUNE.turns)
+    golden = folder.path / "garden.json"
+    request = RunRequest(
+        recorded=[good],
+        golden=golden,
+        metrics=["response_match_score"],
+        cases=["prune"],
+        config=NO_CONFIG,
+        store=store,
+    )
+    run = evaluate(request).run.id
+    assert preview_failed_cases(folder, run, [0], store=store).left_out == (
+        ("prune", "did not fail"),
+    )
+    with pytest.raises(RefusedError, match="case 'prune' did not fail in run-"):
+        preview_failed_case(folder, run, "prune", store=store)

@@ -1,15 +1,18 @@
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import msgspec
+import pytest
 
 from carob.analysis.summary import summarise, verdict
+from carob.api.compare import compare
 from carob.api.history import list_runs
 from carob.api.run_before import count_flips
 from carob.api.run_view import view_run
 from carob.api.store import save_run
-from carob.schema import CaseCounts, CaseResult, CaseScore, MetricSpec, Run, RunDataset
+from carob.schema import CaseResult, CaseScore, MetricSpec, Run, RunDataset
 
 TOOLS = MetricSpec(
     name="tool_recall", version=1, params={}, threshold=0.5, scale=(0.0, 1.0), better="higher"
@@ -41,11 +44,59 @@ def test_run_is_compared_with_the_one_before_even_within_a_second(tmp_path: Path
     assert before.id == "run-000000000000000a"
 
 
-def test_flips_are_counted_only_in_runs_of_a_size_for_pages(tmp_path: Path):
+def test_flips_of_two_small_runs_are_counted(tmp_path: Path):
     store = str(tmp_path / "carob.db")
     for id, value in (("run-000000000000000c", 1.0), ("run-000000000000000d", 0.0)):
         save_run(make_run(id, value), store=store)
     run, before = list_runs(store=store).runs
     assert count_flips(before, run, store=store) == 1
-    large = msgspec.structs.replace(run, cases=CaseCounts(total=100_000, passed=100_000))
-    assert count_flips(before, large, store=store) is None
+
+
+def make_large_run(id: str, cases: int, failing: range, threshold: float = 0.5) -> Run:
+    spec = msgspec.structs.replace(TOOLS, threshold=threshold)
+    results = tuple(
+        CaseResult(f"case-{n}", "t", status, (CaseScore(TOOLS.name, status, value, threshold),))
+        for n in range(cases)
+        for status, value in ((("failed", 0.0) if n in failing else ("passed", 1.0)),)
+    )
+    base, summary = make_run(id, 1.0), summarise(results, {})
+    return msgspec.structs.replace(
+        base, cases=results, summary=summary, verdict=verdict(summary), metrics=(spec,)
+    )
+
+
+def count_flips_of(store: str, *runs: Run) -> int | None:
+    for run in runs:
+        save_run(run, store=store)
+    after, before = list_runs(store=store).runs
+    for _ in range(200):  # large runs are counted in the background
+        if (flips := count_flips(before, after, store=store)) is not None:
+            return flips
+        time.sleep(0.02)
+    return None
+
+
+@pytest.mark.parametrize("cases", [2_001, 20_001])
+def test_flips_of_large_runs_are_those_of_the_comparison(cases: int, tmp_path: Path):
+    before = make_large_run("run-000000000000000a", cases, range(0, 900, 3))
+    after = make_large_run("run-000000000000000b", cases, range(0, 900, 2))
+    flips = count_flips_of(str(tmp_path / "carob.db"), before, after)
+    assert flips == len(compare(before, after).flips) == 450
+
+
+def test_flips_of_large_runs_with_other_rules_are_not_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(time, "sleep", lambda _: None)
+    before = make_large_run("run-000000000000000e", 2_001, range(3))
+    after = make_large_run("run-000000000000000f", 2_001, range(9), threshold=0.9)
+    assert count_flips_of(str(tmp_path / "carob.db"), before, after) is None
+
+
+def test_flips_of_large_runs_with_other_cases_are_not_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(time, "sleep", lambda _: None)
+    before = make_large_run("run-000000000000001e", 2_002, range(3))
+    after = make_large_run("run-000000000000001f", 2_001, range(9))
+    assert count_flips_of(str(tmp_path / "carob.db"), before, after) is None

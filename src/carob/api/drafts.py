@@ -133,6 +133,18 @@ def put_case(folder: GoldenFolder, name: str, case: Case, *, seen: str | None) -
     return _draft_case(_find_case(_edit(folder, name, edit), case.id))
 
 
+def add_new_cases(folder: GoldenFolder, name: str, cases: Sequence[Case]) -> None:
+    """Add cases, all of them or none. Raises `StaleError` if one of them exists already."""
+
+    def edit(dataset: Dataset) -> Dataset:
+        known = {case.id: case for case in dataset.cases}
+        for case in cases:
+            _check_seen(case.id, known.get(case.id), NEW)
+        return dataset.add(*(msgspec.structs.replace(case, origin=None) for case in cases))
+
+    _edit(folder, name, edit)
+
+
 def delete_case(folder: GoldenFolder, name: str, case: str, *, seen: str | None) -> None:
     """Remove a case. `seen` is as for `put_case`."""
 

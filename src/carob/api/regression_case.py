@@ -3,13 +3,14 @@ personal data masked, with its lineage, and compared with what the dataset has a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import blake2b
 from typing import NamedTuple
 
 import msgspec
 
 from carob.api.case_view import TurnView, align_turns
+from carob.datasets.masking import Masks, mask_case
 from carob.schema import Case, CaseResult, Json, Trace, Turn, content_id
 from carob.versions.review import STATUS
 
@@ -20,6 +21,20 @@ class FailedCase(NamedTuple):
     result: CaseResult
     golden: Case | None
     trace: Trace | None
+
+
+class MaskedRegression(NamedTuple):
+    """A regression case as it would be written."""
+
+    case: Case
+    is_masked: bool
+    """Whether personal data or secrets were replaced."""
+    duplicate: str | None
+    """The id of a known case with the same messages."""
+
+
+UNKNOWN_MESSAGES = "what the user said is not known; the failure cannot become a case"
+KEEP_TRACES_HINT = "`carob run --keep-traces` saves the traces with a run"
 
 
 class Divergence(NamedTuple):
@@ -126,3 +141,28 @@ def _lineage(failure: FailedCase, run: str | None, divergence: Divergence) -> di
 def user_inputs(case: Case) -> tuple[str | None, ...]:
     """Return what the user says, which tells whether two cases are the same."""
     return (case.context, *(turn.user for turn in case.turns))
+
+
+def index_inputs(cases: Iterable[Case]) -> dict[tuple[str | None, ...], str]:
+    """Return the ids of cases by what the user says in them."""
+    return {user_inputs(case): case.id for case in cases}
+
+
+def mask_regression(
+    failure: FailedCase,
+    run: str | None,
+    known: Mapping[tuple[str | None, ...], str],
+    masks: Masks,
+    divergence: Divergence | None = None,
+) -> MaskedRegression | None:
+    """Return the masked regression case of a failure, compared with the `known` cases; `None` if
+    what the user said is not known."""
+    case = regression_case(failure, run, divergence=divergence)
+    if case is None:
+        return None
+    masked = mask_case(case, masks)
+    # The dataset may contain what is masked here, and an earlier capture what was masked then.
+    forms = (user_inputs(case), user_inputs(masked))
+    duplicate = next((known[inputs] for inputs in forms if inputs in known), None)
+    is_masked = masked.turns != case.turns or masked.context != case.context
+    return MaskedRegression(masked, is_masked, duplicate)

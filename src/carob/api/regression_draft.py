@@ -1,31 +1,42 @@
-"""A failed case or a session as a regression case in the draft of a dataset, for people: first as
-it would be written, then added."""
+"""Failed cases or a session as regression cases in the draft of a dataset, for people: first as they
+would be written, then added."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from carob.api.case_view import view_case
-from carob.api.drafts import NEW, load_draft, put_case
+from carob.api.drafts import add_new_cases, load_draft
 from carob.api.golden import GoldenFolder, find_file
 from carob.api.regression_case import (
+    KEEP_TRACES_HINT,
+    UNKNOWN_MESSAGES,
     Divergence,
     FailedCase,
     find_divergence,
-    regression_case,
-    user_inputs,
+    index_inputs,
+    mask_regression,
 )
+from carob.api.regressions import read_failures
+from carob.api.run_view import find_datasets, run_indexes
 from carob.api.sessions import compare_session, keep_session
-from carob.datasets.masking import Masks, mask_case
-from carob.errors import RefusedError, UsageError
-from carob.schema import Case, CaseResult
+from carob.api.store import store_url
+from carob.datasets.masking import Masks
+from carob.errors import NotFoundError, RefusedError, UsageError
+from carob.schema import Case, CaseResult, Run
+from carob.store import open_store
+from carob.store.history import find_execution
+from carob.store.run_pages import read_head
+
+_GOOD = ("passed", "info")
 
 
 class Regression(NamedTuple):
     """A regression case as it would be written."""
 
     dataset: str
+    failed: str
+    """The name of the case or session that failed."""
     case: Case
     divergence: Divergence
     turns: int
@@ -38,6 +49,50 @@ class Regression(NamedTuple):
     """The case of the dataset with the same messages, if there is one: nothing can be added."""
 
 
+class RegressionBatch(NamedTuple):
+    """What becomes of some cases of a run."""
+
+    dataset: str
+    regressions: tuple[Regression, ...]
+    left_out: tuple[tuple[str, str], ...]
+    """Cases that cannot become regression cases, and why."""
+
+    @property
+    def addable(self) -> tuple[Regression, ...]:
+        return tuple(entry for entry in self.regressions if entry.duplicate is None)
+
+
+class _DraftCases:
+    """Makes regression cases for the draft of a dataset, each only once."""
+
+    def __init__(self, folder: GoldenFolder, dataset: str) -> None:
+        self.dataset = dataset
+        self._inputs = index_inputs(load_draft(folder, dataset).cases)
+
+    def make(
+        self, failure: FailedCase, run: str | None, place: Divergence | None = None
+    ) -> Regression | None:
+        divergence = place or find_divergence(failure)
+        # Masks of its own: the same failure gives the same case, alone or with others.
+        masked = mask_regression(failure, run, self._inputs, Masks(), divergence)
+        if masked is None:
+            return None
+        if masked.duplicate is None:
+            self._inputs |= index_inputs([masked.case])
+        golden, trace = failure.golden, failure.trace
+        total = golden.turns if golden else trace.turns if trace else ()
+        return Regression(
+            dataset=self.dataset,
+            failed=failure.result.case or failure.result.trace or "",
+            case=masked.case,
+            divergence=divergence,
+            turns=max(len(total), len(masked.case.turns)),
+            parent=golden,
+            is_masked=masked.is_masked,
+            duplicate=masked.duplicate,
+        )
+
+
 def preview_failed_case(
     folder: GoldenFolder,
     run: str,
@@ -48,21 +103,52 @@ def preview_failed_case(
     store: str | None = None,
 ) -> Regression:
     """Return the regression case of a case that a run did not pass."""
-    view = view_case(
-        run,
-        case,
-        attempt=attempt,
-        golden=folder.path,
-        registry=folder.registry,
-        store=store,
-    )
-    result = view.attempts[view.attempt - 1].result
-    if result.status in ("passed", "info"):
-        raise RefusedError(f"case {case!r} did not fail in {view.run.id}")
-    name = dataset or (view.run.dataset.name if view.run.dataset else None)
+    with open_store(store_url(store)) as database:
+        number, stored = read_head(database, find_execution(database, run))
+        places = run_indexes.get(database, number, stored).places.get(case, ())
+    if not places:
+        raise NotFoundError(f"{stored.id} has no case {case!r}", hint=f"see /runs/{stored.id}")
+    place = places[min(max(attempt, 1), len(places)) - 1]
+    batch = preview_failed_cases(folder, run, [place], dataset=dataset, store=store)
+    if batch.regressions:
+        return batch.regressions[0]
+    ((name, why),) = batch.left_out
+    if why == UNKNOWN_MESSAGES:
+        raise RefusedError(why, hint=KEEP_TRACES_HINT)
+    raise RefusedError(f"case {name!r} {why} in {stored.id}")
+
+
+def preview_failed_cases(
+    folder: GoldenFolder,
+    run: str,
+    places: Sequence[int],
+    *,
+    dataset: str | None = None,
+    store: str | None = None,
+) -> RegressionBatch:
+    """Return the regression cases of the results at some positions of a run."""
+    with open_store(store_url(store)) as database:
+        number, stored = read_head(database, find_execution(database, run))
+        known = len(run_indexes.get(database, number, stored).rows)
+        if unknown := [place for place in places if not 0 <= place < known]:
+            raise NotFoundError(f"{stored.id} has no case at position {unknown[0]}")
+        golden = _golden_cases(stored, folder)
+        failures = list(read_failures(database, number, places, golden))
+    name = dataset or (stored.dataset.name if stored.dataset else None)
     if name is None:
         raise UsageError("the run has no golden data", hint="name the dataset to add the case to")
-    return _preview(folder, name, FailedCase(result, view.golden, view.trace), view.run.id)
+    draft = _DraftCases(folder, name)
+    regressions: list[Regression] = []
+    left_out: list[tuple[str, str]] = []
+    for failure in failures:
+        failed = failure.result.case or failure.result.trace or ""
+        if failure.result.status in _GOOD:
+            left_out.append((failed, "did not fail"))
+        elif regression := draft.make(failure, stored.id):
+            regressions.append(regression)
+        else:
+            left_out.append((failed, UNKNOWN_MESSAGES))
+    return RegressionBatch(name, tuple(regressions), tuple(left_out))
 
 
 def preview_failed_session(
@@ -71,79 +157,43 @@ def preview_failed_session(
     """Return the regression case of a session in which the agent went wrong: in `turn` (from 1), or
     where it differs from the golden case that the session matches by id or first message."""
     pair, trace = compare_session(store, session, find_file(folder, dataset))
-    result = CaseResult(pair.case.id if pair.case else None, session, "failed")
-    if turn is None:
-        return _preview(folder, dataset, FailedCase(result, pair.case, trace), None)
-    if not 1 <= turn <= len(trace.turns):
+    if turn is not None and not 1 <= turn <= len(trace.turns):
         raise UsageError(f"no turn {turn}: the session has {len(trace.turns)}")
-    place = Divergence(turn - 1, "chosen")
-    return _preview(folder, dataset, FailedCase(result, pair.case, trace), None, place)
-
-
-def add_failed_case(
-    folder: GoldenFolder,
-    run: str,
-    case: str,
-    *,
-    attempt: int = 1,
-    dataset: str | None = None,
-    store: str | None = None,
-) -> Regression:
-    """Add the regression case of a failed case to the draft of a dataset, for review."""
-    regression = preview_failed_case(
-        folder, run, case, attempt=attempt, dataset=dataset, store=store
+    result = CaseResult(pair.case.id if pair.case else None, session, "failed")
+    place = Divergence(turn - 1, "chosen") if turn is not None else None
+    regression = _DraftCases(folder, dataset).make(
+        FailedCase(result, pair.case, trace), None, place
     )
-    _add(folder, regression)
+    if regression is None:
+        raise RefusedError(UNKNOWN_MESSAGES, hint=KEEP_TRACES_HINT)
     return regression
+
+
+def add_regressions(folder: GoldenFolder, regressions: Sequence[Regression]) -> None:
+    """Add regression cases to the draft of their dataset, for review: all of them or none."""
+    for regression in regressions:
+        if regression.duplicate is not None:
+            message = f"case {regression.duplicate!r} of {regression.dataset} has the same messages"
+            raise RefusedError(message, hint="it covers this failure; edit it instead")
+    if regressions:
+        cases = [regression.case for regression in regressions]
+        add_new_cases(folder, regressions[0].dataset, cases)
 
 
 def add_failed_session(
     folder: GoldenFolder, session: str, dataset: str, *, turn: int | None = None, store: str
 ) -> Regression:
-    """Add the regression case of a session to the draft of a dataset, for review, and never remove
-    the session to make room."""
+    """Add the regression case of a session to the draft of a dataset, and never remove the session
+    to make room."""
     regression = preview_failed_session(folder, session, dataset, turn=turn, store=store)
-    _add(folder, regression)
+    add_regressions(folder, [regression])
     keep_session(store, session)
     return regression
 
 
-def _preview(
-    folder: GoldenFolder,
-    dataset: str,
-    failure: FailedCase,
-    run: str | None,
-    place: Divergence | None = None,
-) -> Regression:
-    divergence = place or find_divergence(failure)
-    whole = regression_case(failure, run, divergence=divergence)
-    if whole is None:
-        raise RefusedError(
-            "what the user said is not known; the failure cannot become a case",
-            hint="`carob run --keep-traces` saves the traces with a run",
-        )
-    masked = mask_case(whole, Masks())
-    known = load_draft(folder, dataset).cases
-    total = failure.golden.turns if failure.golden else failure.trace.turns if failure.trace else ()
-    return Regression(
-        dataset=dataset,
-        case=masked,
-        divergence=divergence,
-        turns=max(len(total), len(whole.turns)),
-        parent=failure.golden,
-        is_masked=masked.turns != whole.turns or masked.context != whole.context,
-        duplicate=_find_duplicate(known, (whole, masked)),
-    )
-
-
-def _find_duplicate(known: Sequence[Case], forms: Sequence[Case]) -> str | None:
-    # The dataset may contain what is masked here, and an earlier capture what was masked then.
-    inputs = {user_inputs(case) for case in forms}
-    return next((case.id for case in known if user_inputs(case) in inputs), None)
-
-
-def _add(folder: GoldenFolder, regression: Regression) -> None:
-    if regression.duplicate is not None:
-        message = f"case {regression.duplicate!r} of {regression.dataset} has the same messages"
-        raise RefusedError(message, hint="it covers this failure; edit it instead")
-    put_case(folder, regression.dataset, regression.case, seen=NEW)
+def _golden_cases(run: Run, folder: GoldenFolder) -> list[Case]:
+    """Return the cases of the release that the run names, then of the files that hold it."""
+    if run.dataset is None:
+        return []
+    datasets = find_datasets(run.dataset.name, run.dataset.version, folder.path, folder.registry)
+    return [case for cases in datasets for case in cases]

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from carob.api.append import load_existing, overwrite_hint, target_format
 from carob.api.load import REGISTRY, PathName, load
-from carob.api.regression_case import FailedCase, regression_case, user_inputs
+from carob.api.regression_case import (
+    KEEP_TRACES_HINT,
+    UNKNOWN_MESSAGES,
+    FailedCase,
+    index_inputs,
+    mask_regression,
+)
 from carob.api.run_view import decode_result, find_datasets, run_indexes
 from carob.api.store import store_url
 from carob.api.traces import add_cases
-from carob.datasets.masking import Masks, mask_case
+from carob.datasets.masking import Masks
 from carob.errors import RefusedError, UsageError
 from carob.schema import (
     CaptureReport,
@@ -22,7 +28,7 @@ from carob.schema import (
 )
 from carob.schema.digest import expectation_digest
 from carob.schema.problem import ProgressListener, ignore
-from carob.store import open_store
+from carob.store import Database, open_store
 from carob.store.history import find_execution
 from carob.store.run_pages import read_head, read_places, read_trace
 
@@ -53,33 +59,27 @@ def capture_failed(
         places = [row.place for row in rows if row.status == "failed"]
         known = _golden_cases(run, golden, registry)
         failures: list[FailedCase] = []
-        for start in range(0, len(places), _READ):
-            for place, body in read_places(database, number, places[start : start + _READ]).items():
-                result = decode_result(body)
-                trace = read_trace(database, number, place)
-                failures.append(FailedCase(result, _find_golden(known, result), trace))
-                progress(len(failures), len(places))
+        for failure in read_failures(database, number, places, known):
+            failures.append(failure)
+            progress(len(failures), len(places))
     if not failures:
         raise RefusedError(f"no case of {run.id} failed; nothing was written")
     form = target_format(to or (run.dataset.format if run.dataset else None), file, existing)
     if file.exists() and file.stat().st_size and not append:
         raise UsageError(f"{file} already exists", hint=overwrite_hint(file, form))
-    inputs = {user_inputs(case) for case in (*known, *(existing.cases if existing else ()))}
+    inputs = index_inputs((*known, *(existing.cases if existing else ())))
     cases: list[Case] = []
     duplicates: list[str] = []
     problems: list[Problem] = []
     for failure in failures:
-        case = regression_case(failure, run.id)
-        if case is None:
+        regression = mask_regression(failure, run.id, inputs, masks)
+        if regression is None:
             problems.append(_unusable(failure, run))
-            continue
-        masked = mask_case(case, masks)
-        # The dataset may contain what is masked here, and an earlier capture what was masked then.
-        if not inputs.isdisjoint({user_inputs(case), user_inputs(masked)}):
-            duplicates.append(failure.result.trace or failure.result.case or case.id)
+        elif regression.duplicate is not None:
+            duplicates.append(failure.result.trace or failure.result.case or regression.case.id)
         else:
-            inputs.add(user_inputs(masked))
-            cases.append(masked)
+            inputs |= index_inputs([regression.case])
+            cases.append(regression.case)
     added = add_cases(cases, file, format=form) if cases else []
     return CaptureReport(
         format=form,
@@ -88,6 +88,21 @@ def capture_failed(
         duplicates=tuple(duplicates),
         problems=tuple(problems),
     )
+
+
+def read_failures(
+    database: Database, number: int, places: Sequence[int], golden: Sequence[Case]
+) -> Iterator[FailedCase]:
+    """Read the results at some positions of a run, with their golden cases and traces."""
+    by_id: dict[str, list[Case]] = {}
+    for case in golden:
+        by_id.setdefault(case.id, []).append(case)
+    for start in range(0, len(places), _READ):
+        bodies = read_places(database, number, places[start : start + _READ])
+        for place in places[start : start + _READ]:
+            result = decode_result(bodies[place])
+            trace = read_trace(database, number, place)
+            yield FailedCase(result, _find_golden(by_id.get(result.case or "", ()), result), trace)
 
 
 def _golden_cases(run: Run, golden: PathName | None, registry: Path) -> Sequence[Case]:
@@ -102,11 +117,7 @@ def _golden_cases(run: Run, golden: PathName | None, registry: Path) -> Sequence
 def _find_golden(cases: Sequence[Case], result: CaseResult) -> Case | None:
     """The case that a result was scored against, unless it expects something else by now."""
     return next(
-        (
-            case
-            for case in cases
-            if case.id == result.case and result.digest in (None, expectation_digest(case))
-        ),
+        (case for case in cases if result.digest in (None, expectation_digest(case))),
         None,
     )
 
@@ -114,7 +125,7 @@ def _find_golden(cases: Sequence[Case], result: CaseResult) -> Case | None:
 def _unusable(failure: FailedCase, run: Run) -> Problem:
     return Problem(
         where=f"{run.id}: {failure.result.case or failure.result.trace}",
-        message="what the user said is not known; the failure cannot become a case",
-        hint="`carob run --keep-traces` saves the traces with a run",
+        message=UNKNOWN_MESSAGES,
+        hint=KEEP_TRACES_HINT,
         severity="warning",
     )

@@ -42,10 +42,10 @@ def proportions(counts: CaseCounts) -> Markup:
     parts = [
         (name, number)
         for name, number in (
-            ("failed", counts.failed),
-            ("error", counts.errors),
-            ("unscored", counts.unscored),
             ("passed", counts.passed),
+            ("failed", counts.failed),
+            ("unscored", counts.unscored),
+            ("error", counts.errors),
             ("info", counts.total - decided),
         )
         if number

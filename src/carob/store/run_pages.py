@@ -92,6 +92,28 @@ def _statuses_of(database: Database, execution: int, cases: Collection[str]) -> 
     return dict(database.rows(sql, (*cases, execution)))
 
 
+class FlipCount(NamedTuple):
+    """Two runs of the same cases in the same order, compared by status."""
+
+    same_cases: int
+    """Positions at which both runs have the same case."""
+    flips: int
+    """Those of them that passed in one run and failed in the other."""
+
+
+def count_flips(database: Database, before: int, after: int) -> FlipCount:
+    """Count the flips between two executions, without reading results."""
+    verdicts = "a.status IN ('passed', 'failed') AND b.status IN ('passed', 'failed')"
+    sql = (
+        f"SELECT COUNT(*), SUM(CASE WHEN a.status <> b.status AND {verdicts} THEN 1 ELSE 0 END)"  # noqa: S608
+        " FROM cases a JOIN cases b ON b.place = a.place AND b.case_id = a.case_id"
+        " WHERE a.run = (SELECT run FROM executions WHERE number = ?)"
+        " AND b.run = (SELECT run FROM executions WHERE number = ?)"
+    )
+    same_cases, flips = next(database.rows(sql, (before, after)))
+    return FlipCount(same_cases, int(flips or 0))
+
+
 def read_trace(database: Database, run: int, place: int) -> Trace | None:
     """Read the trace that a case was scored by, if it was saved with the run."""
     sql = "SELECT address FROM case_traces WHERE run = ? AND place = ?"
