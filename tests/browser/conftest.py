@@ -15,8 +15,10 @@ from playwright.sync_api import (
     BrowserContext,
     ConsoleMessage,
     Dialog,
+    Locator,
     Page,
     Request,
+    expect,
     sync_playwright,
 )
 
@@ -108,6 +110,7 @@ class Site(NamedTuple):
     process: Process
     seeded: Seeded
     folder: Path
+    store: str
 
     @property
     def address(self) -> str:
@@ -124,7 +127,7 @@ def _serve(folder: Path, store: str) -> Iterator[Site]:
     (folder / ".carob").mkdir(parents=True)
     seeded = seed(folder, store)
     process = start_server(folder, "--store", store)
-    site = Site(process, seeded, folder)
+    site = Site(process, seeded, folder, store)
     site.send_session("talk-1", "When are you open?", "Monday to Friday only.")
     site.send_session("talk-2", "Send it to mara.holt@example.org please", "I will.")
     site.send_session("talk-3", "", "", content=False)
@@ -144,6 +147,23 @@ def postgres_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     """A server on PostgreSQL."""
     with postgres_server() as url:
         yield from _serve(tmp_path_factory.mktemp("postgres-site"), url)
+
+
+@pytest.fixture(scope="module", params=["sqlite", "postgres"])
+def shop(request: pytest.FixtureRequest) -> Site:
+    """A server on either store, for the stories that write."""
+    return request.getfixturevalue("site" if request.param == "sqlite" else "postgres_site")
+
+
+def press(page: Page, *keys: str) -> None:
+    """Press keys as soon as the scripts of the page listen."""
+    expect(page.locator("html.scripted")).to_have_count(1)
+    for key in keys:
+        page.keyboard.press(key)
+
+
+def current_row(page: Page) -> Locator:
+    return page.locator(".current")
 
 
 class Visit(NamedTuple):

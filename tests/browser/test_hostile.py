@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from collections.abc import Iterator, Sequence
 from urllib.parse import quote
 
@@ -95,7 +96,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     for text in NASTY[:6]:
         body = json.loads(otlp_session(text, text, text))
         send(process, body)
-    yield Site(process, Seeded(first.id, second.id, "", judged.id, queue.id), folder)
+    yield Site(process, Seeded(first.id, second.id, "", judged.id, queue.id), folder, store)
     assert process.stop() == 0
 
 
@@ -128,6 +129,11 @@ def hostile_pages(site: Site) -> list[str]:
         f"/compare?base={term}&run={term}",
         f"/runs/{run}/regression?case={case}",
         f"/runs/{run}/regression?case={term}&dataset={term}",
+        f"/runs/{run}/regressions?places=0,1,2,3",
+        f"/runs/{run}/regressions?places={term}",
+        f"/runs/{run}/regressions?places=0&dataset={term}",
+        f"/review/{site.seeded.queue}?by={term}&only=0,1",
+        f"/review/{site.seeded.queue}?only={term}",
         "/leaderboards",
         f"/leaderboards/{term}?metric={METRICS[1]}",
         f"/leaderboards?pick={run}&pick={term}",
@@ -166,6 +172,26 @@ def test_every_page_shows_hostile_text_and_runs_none_of_it(hostile: Site, visit:
         check(page)
         if not path.endswith(missing):
             assert page.locator("h1").inner_text() not in ("Not Found", "Bad Request"), path
+        command = page.locator("body").get_attribute("data-command")
+        if command:  # people paste it into a shell
+            program, *arguments = shlex.split(command)
+            assert (program, shlex.join([program, *arguments])) == ("carob", command), path
+
+
+def test_copied_command_of_hostile_names_is_quoted(hostile: Site, visit: NewVisit):
+    page = visit(hostile, permissions=["clipboard-read", "clipboard-write"]).go(
+        f"/runs/{hostile.seeded.bad}"
+    )
+    boxes = page.locator("tbody input[type=checkbox]")
+    names = [box.get_attribute("aria-label") or "" for box in boxes.all()]
+    page.get_by_label("select all").check()
+    page.get_by_role("button", name="Copy command").click()
+    expect(page.locator(".toast")).to_contain_text("command copied")
+    arguments = shlex.split(page.evaluate("navigator.clipboard.readText()"))
+    start = arguments.index("--case")
+    assert arguments[start::2] == ["--case"] * len(names)
+    assert arguments[start + 1 :: 2] == [name.removeprefix("select ") for name in names]
+    check(page)
 
 
 @pytest.mark.parametrize("number", range(len(NASTY)))

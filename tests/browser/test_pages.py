@@ -194,7 +194,7 @@ def empty_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 
     folder = tmp_path_factory.mktemp("empty")
     process = start_server(folder)
-    yield Site(process, Seeded("", "", "", "", ""), folder)
+    yield Site(process, Seeded("", "", "", "", ""), folder, "")
     assert process.stop() == 0
 
 

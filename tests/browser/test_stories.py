@@ -6,27 +6,10 @@ import json
 import re
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import NewVisit, Site, Visit
+from tests.browser.conftest import NewVisit, Site, Visit, current_row, press
 from tests.browser.workspace import SHOP
-
-
-@pytest.fixture(scope="module", params=["sqlite", "postgres"])
-def shop(request: pytest.FixtureRequest) -> Site:
-    """A server on either store, for the stories that write."""
-    return request.getfixturevalue("site" if request.param == "sqlite" else "postgres_site")
-
-
-def press(page: Page, *keys: str) -> None:
-    """Press keys as soon as the scripts of the page listen."""
-    expect(page.locator("html.scripted")).to_have_count(1)
-    for key in keys:
-        page.keyboard.press(key)
-
-
-def current_row(page: Page) -> Locator:
-    return page.locator(".current")
 
 
 def golden_answer(site: Site, case: str) -> str:

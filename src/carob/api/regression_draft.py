@@ -1,5 +1,5 @@
-"""Failed cases or a session as regression cases in the draft of a dataset, for people: first as they
-would be written, then added."""
+"""Failed cases or a session as regression cases in the draft of a dataset: first as they would be
+written, then added."""
 
 from __future__ import annotations
 

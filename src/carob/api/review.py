@@ -3,7 +3,7 @@ far they and the metric agree."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from hashlib import blake2b
@@ -135,13 +135,19 @@ def get_item(
     item: int | None = None,
     *,
     by: str,
+    only: Collection[int] = (),
     golden: Path = REGISTRY.parent,
     registry: Path = REGISTRY,
     store: str | None = None,
 ) -> ReviewItem:
     """Return an item of a queue; without a number, the first that this person has not decided, or
-    else the last. What the metric says is part of it only after the person has decided."""
+    else the last. What the metric says is part of it only after the person has decided. With
+    `only`, previous and next ones are among these items."""
     opened = _open_queue(queue, store)
+    if only:
+        opened = opened._replace(order=tuple(place for place in opened.order if place in only))
+        if not opened.order:
+            raise RefusedError(f"{opened.queue.metric} scored none of the selected answers")
     done = {label.place for label in opened.labels if label.reviewer == by}
     unlabelled = (place for place in opened.order if place not in done)
     place = item if item is not None else next(unlabelled, opened.order[-1])
@@ -152,6 +158,7 @@ def get_item(
     return ReviewItem(
         id=place,
         number=index + 1,
+        items=len(opened.order),
         case=view.result.case or view.result.trace or "",
         trace=view.result.trace,
         turns=tuple(

@@ -49,6 +49,8 @@ class ReviewItem(Struct, frozen=True, omit_defaults=False):
     """The position of the case in the run."""
     number: int
     """The position in the queue, from 1."""
+    items: int
+    """How many there are: in the queue, or selected."""
     case: str
     trace: str | None
     turns: tuple[Exchange, ...]

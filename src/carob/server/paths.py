@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
+
 from carob.server.binding import Query
+from carob.server.problems import RequestError
+
+_PLACES = re.compile(r"\d{1,9}(?:,\d{1,9})*", re.ASCII)
 
 
 class RunPath(Query, frozen=True):
@@ -40,3 +46,17 @@ class QueuePath(Query, frozen=True):
     """A review queue."""
 
     queue: str
+
+
+def parse_places(text: str | None) -> tuple[int, ...]:
+    """Read the positions of cases in a run from an address."""
+    if not text:
+        return ()
+    if not _PLACES.fullmatch(text):
+        raise RequestError(400, f"invalid positions {text!r:.60}", hint="such as `3,7,12`")
+    return tuple(map(int, text.split(",")))
+
+
+def places_text(places: Iterable[int]) -> str:
+    """Write positions of cases into an address."""
+    return ",".join(map(str, places))

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from carob.report.html.parts import breakable, cut, number, stamp
+from carob.report.html.parts import breakable, cut, mark, number, stamp
 from carob.report.markup import Child, Markup, join, tag
 from carob.report.text_diff import JsonDifference, compare_json, compare_words
 from carob.schema import CaseResult, CaseScore, Exchange, Status
@@ -120,14 +120,14 @@ def _expected_and_actual(expected: str, actual: str) -> Iterator[Markup]:
     pieces = compare_words(cut(expected), cut(actual))
     before = join(
         [
-            piece.expected if piece.same else tag("del", piece.expected)
+            piece.expected if piece.same else mark("del", piece.expected)
             for piece in pieces
             if piece.expected
         ]
     )
     after = join(
         [
-            piece.actual if piece.same else tag("ins", piece.actual)
+            piece.actual if piece.same else mark("ins", piece.actual)
             for piece in pieces
             if piece.actual
         ]

@@ -72,6 +72,15 @@ def breakable(name: str) -> Markup:
     return join([first, [[tag("wbr"), f"_{part}"] for part in rest]])
 
 
+def mark(name: str, text: str) -> Markup:
+    """Return marked words; the space around them is not part of the mark."""
+    words = text.strip()
+    if not words:
+        return tag(name, text)
+    start = text.index(words)
+    return join([text[:start], tag(name, words), text[start + len(words) :]])
+
+
 def cut(text: str) -> str:
     """Return the text, cut if it is too long for a report."""
     left = len(text) - _MAX_CHARACTERS

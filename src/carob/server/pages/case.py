@@ -85,7 +85,7 @@ def show_case(workspace: Workspace, path: CasePath, query: CasePageQuery) -> Pag
             _tabs(view, path.case, query),
             _tab(view, query),
         ],
-        command=f"carob report {view.run.id}",
+        command=("report", view.run.id),
         keys=(
             ("[ ]", "previous, next case"),
             ("t", "next tab"),
@@ -143,22 +143,20 @@ def _headline(view: CaseView, case: str, query: CasePageQuery) -> Markup:
         tag("span", f" {place:,} of {total:,} {among} "),
         neighbour(view.next, "next ›", "next"),
     ]
-    recent = strip(line.recent)
-    return join(
-        [
-            tag("p", around, class_="quiet"),
-            tag(
-                "div",
-                tag(
-                    "div",
-                    tag("h1", stamp(line.result.status), " ", tag("bdi", case)),
-                    _scores_line(view, case, query),
-                ),
-                tag("div", _capture_button(view, case), class_="actions"),
-                class_="top",
-            ),
-            tag("p", "Last runs: ", recent, class_="quiet") if recent else None,
-        ]
+    return tag(
+        "div",
+        tag(
+            "div",
+            tag("h1", stamp(line.result.status), " ", tag("bdi", case)),
+            _scores_line(view, case, query),
+        ),
+        tag(
+            "div",
+            tag("span", around, class_="quiet around"),
+            _capture_button(view, case),
+            class_="actions",
+        ),
+        class_="top",
     )
 
 
@@ -167,7 +165,7 @@ def _capture_button(view: CaseView, case: str) -> Markup | None:
         return None
     attempt = None if view.attempt == 1 else view.attempt
     where = address("runs", view.run.id, "regression", case=case, attempt=attempt)
-    return link_button("Capture as a regression case…", where, key="r")
+    return link_button("Capture as a regression case…", where, key="r", writes=True)
 
 
 def _scores_line(view: CaseView, case: str, query: CasePageQuery) -> Markup:
@@ -180,6 +178,8 @@ def _scores_line(view: CaseView, case: str, query: CasePageQuery) -> Markup:
     if len(scored) > _MAX_SCORES:
         text = f"and {len(scored) - _MAX_SCORES:,} more"
         shown.append(tag("a", text, href=_own(view, case, query, tab="scores")))
+    if recent := strip(view.attempts[view.attempt - 1].recent):
+        shown.append(tag("span", "last runs ", recent, class_="quiet"))
     return tag("p", shown, class_="lead scores")
 
 
@@ -212,7 +212,7 @@ def _attempts(view: CaseView, case: str, query: CasePageQuery) -> Markup | None:
         )
         for number, line in enumerate(view.attempts, 1)
     ]
-    return tag("nav", "Attempts: ", links, class_="pages", aria_label="Attempts")
+    return tag("nav", tag("span", "Attempts"), links, class_="pages", aria_label="Attempts")
 
 
 def _tabs(view: CaseView, case: str, query: CasePageQuery) -> Markup:

@@ -65,8 +65,8 @@ def turn_links(view: CaseView) -> Markup:
         for number, turn in turns
     ]
     total = len(view.turns)
-    name = f"{len(turns):,} of {total:,} turns differ: " if len(turns) < total else "Turns: "
-    return tag("nav", name, links, class_="pages", aria_label="Turns")
+    name = f"{len(turns):,} of {total:,} turns differ" if len(turns) < total else "Turns"
+    return tag("nav", tag("span", name), links, class_="pages", aria_label="Turns")
 
 
 def _turn(number: int, turn: TurnView, fold: bool) -> Markup:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 from carob.api import history
@@ -79,7 +80,7 @@ def show_comparison(workspace: Workspace, query: ComparePageQuery) -> Page:
             _input_changes(comparison),
             _flips(view, query),
         ],
-        command=f"carob compare {comparison.before.id} {comparison.after.id}",
+        command=("compare", comparison.before.id, comparison.after.id),
         keys=(("j k", "move"), ("enter", "open")),
     )
 
@@ -123,12 +124,20 @@ def _choose(workspace: Workspace, query: ComparePageQuery) -> Markup:
 def _headline(comparison: Comparison) -> Markup:
     mark, word = _WORDS[comparison.verdict]
     verdict = tag("span", f"{mark} {word}", class_=comparison.verdict)
+    text = f" {_sentence(comparison)}."
+    detail = difference_text(comparison).removeprefix(": ")
+    return join([tag("h1", verdict, text), tag("p", Markup(detail), class_="lead")])
+
+
+def _sentence(comparison: Comparison) -> str:
+    deciding = [m for m in (comparison.overall, *comparison.metrics) if m and m.deciding]
+    if comparison.verdict == "inconclusive" and len(deciding) > 1 and comparison.cases.same:
+        cases = count(comparison.cases.same, "unchanged case")
+        return f"None of {len(deciding)} metrics changed significantly on {cases}"
     first = comparison.sentence.partition(" ")[0]
     # The sentence may start with the name of a metric, which is no word to capitalize.
     start = comparison.sentence[:1] if "_" in first else comparison.sentence[:1].upper()
-    text = f" {start}{comparison.sentence[1:]}."
-    detail = difference_text(comparison).removeprefix(": ")
-    return join([tag("h1", verdict, text), tag("p", Markup(detail), class_="lead")])
+    return f"{start}{comparison.sentence[1:]}"
 
 
 def _sides(comparison: Comparison) -> Markup:
@@ -162,11 +171,23 @@ def _sides(comparison: Comparison) -> Markup:
 def _metrics(comparison: Comparison) -> Markup:
     metrics = [*((comparison.overall,) if comparison.overall else ()), *comparison.metrics]
     head: list[Child] = ["metric", "#base", "#run", "#change", "interval", "#p", "what it means"]
-    rows = [_metric_row(metric) for metric in metrics]
+    rows = [_metric_row(metric, _reach(metric, metrics)) for metric in metrics]
     return tag("section", tag("h2", "Metrics"), rows_table("Metrics", head, rows, "metrics"))
 
 
-def _metric_row(metric: MetricComparison) -> Markup:
+def _reach(metric: MetricComparison, metrics: Sequence[MetricComparison]) -> float:
+    """Return the largest difference to draw: the same for all metrics from 0 to 1, so that their
+    intervals can be compared by eye."""
+    same = [m for m in metrics if _largest(m) <= 1] if _largest(metric) <= 1 else [metric]
+    return max([*map(_largest, same), 1e-9])
+
+
+def _largest(metric: MetricComparison) -> float:
+    difference = metric.difference
+    return max(map(abs, (*difference.interval, difference.margin))) if difference else 0.0
+
+
+def _metric_row(metric: MetricComparison, reach: float) -> Markup:
     difference = metric.difference
     return tag(
         "tr",
@@ -174,19 +195,18 @@ def _metric_row(metric: MetricComparison) -> Markup:
         tag("td", score(metric.before.value if metric.before else None), class_="n"),
         tag("td", score(metric.after.value if metric.after else None), class_="n"),
         tag("td", delta(difference.value, better=metric.better) if difference else "", class_="n"),
-        tag("td", _interval(metric), class_="interval-cell"),
+        tag("td", _interval(metric, reach), class_="interval-cell"),
         tag("td", p_value(difference.adjusted_p) if difference else "", class_="n"),
         tag("td", metric.sentence, class_="wrap"),
     )
 
 
-def _interval(metric: MetricComparison) -> Markup | None:
-    """Draw the confidence interval of a difference around zero."""
+def _interval(metric: MetricComparison, reach: float) -> Markup | None:
+    """Draw a difference and its confidence interval around zero."""
     difference = metric.difference
     if difference is None:
         return None
     low, high = difference.interval
-    reach = max(abs(low), abs(high), difference.margin, 1e-9)
 
     def x(value: float) -> float:
         return 50 + 48 * value / reach
@@ -196,13 +216,15 @@ def _interval(metric: MetricComparison) -> Markup | None:
     fill = ("fill-failed" if worse else "fill-passed") if proven else "fill-unscored"
     return tag(
         "svg",
+        tag("rect", x=0, y=5.5, width=100, height=1, class_="track"),
         tag("rect", x=x(low), y=3, width=max(x(high) - x(low), 0.8), height=6, class_=fill),
         tag("line", x1=50, x2=50, y1=0, y2=12, class_="axis"),
+        tag("line", x1=x(difference.value), x2=x(difference.value), y1=3, y2=9, class_="point"),
         viewBox="0 0 100 12",
         preserveAspectRatio="none",
         class_="interval",
         role="img",
-        aria_label=f"from {score(low)} to {score(high)}",
+        aria_label=f"{score(difference.value)}, from {score(low)} to {score(high)}",
     )
 
 

@@ -13,7 +13,7 @@ from carob.api.run_jobs import JobRequest, list_targets
 from carob.api.trace_uploads import list_uploads
 from carob.api.versions import versions
 from carob.errors import CarobError
-from carob.report.markup import Child, Markup, join, tag
+from carob.report.markup import Child, Markup, tag
 from carob.report.text import count
 from carob.schema import Status
 from carob.schema.dataset import expected_tools
@@ -28,6 +28,7 @@ from carob.server.pages.parts import (
     link_button,
     minute,
     rows_table,
+    selection_group,
     strip,
     text_field,
 )
@@ -50,6 +51,8 @@ class DatasetQuery(Query, frozen=True):
     after: str | None = None
     accepted: str | None = None
     """A case that was just added or changed."""
+    added: int = 1
+    """How many were added with it."""
 
 
 class ReleaseForm(Query, frozen=True):
@@ -93,16 +96,25 @@ def show_dataset(workspace: Workspace, path: DatasetPath, query: DatasetQuery) -
         section="Datasets",
         crumbs=(("Datasets", "/datasets"), (path.name, "")),
         content=[
-            tag("h1", tag("bdi", path.name)),
+            tag(
+                "div",
+                tag(
+                    "div",
+                    tag("h1", tag("bdi", path.name)),
+                    tag("p", _state(draft), class_="lead") if draft else None,
+                ),
+                tag("div", _actions(draft), class_="actions") if draft else None,
+                class_="top",
+            ),
             _accept_notice(query, draft) if draft else None,
-            _state(draft) if draft else None,
-            _findings(folder, draft) if draft else None,
+            _facts(folder, draft) if draft else None,
             _versions(workspace, path.name),
             tag("h2", f"Cases: {listing.total or 0:,}"),
             _filters(path.name, query),
             _tag_chip(path.name, query),
             tag(
                 "form",
+                _run_fields(workspace, draft) if draft else None,
                 tag(
                     "div",
                     cases if listing.items else tag("p", "No case matches."),
@@ -111,12 +123,12 @@ def show_dataset(workspace: Workspace, path: DatasetPath, query: DatasetQuery) -
                     else None,
                     id="cases",
                 ),
-                _run_fields(workspace, base) if editable else None,
                 method="post",
                 action=address("datasets", base, "run"),
+                data_selection="page",
             ),
         ],
-        command=f"carob show {_command_name(folder, path.name)}",
+        command=("show", _command_name(folder, path.name)),
         keys=(("j k", "move"), ("x", "select"), ("enter", "open"), ("e", "edit"), ("/", "search")),
     )
 
@@ -151,6 +163,9 @@ def _accept_notice(query: DatasetQuery, draft: Draft) -> Markup | None:
         return None
     version = f", which demands version {draft.next_version}" if draft.next_version else ""
     edit = address("datasets", draft.name, "cases", query.accepted, "edit")
+    if query.added > 1:
+        text = f"{query.added:,} cases were added to the draft{version}."
+        return tag("p", text, class_="golden-edge", role="status")
     return tag(
         "p",
         "Case ",
@@ -161,16 +176,20 @@ def _accept_notice(query: DatasetQuery, draft: Draft) -> Markup | None:
     )
 
 
-def _state(draft: Draft) -> Markup:
+def _state(draft: Draft) -> str:
     if draft.version is None:
-        text = f"Not released yet; the first version is {draft.next_version}."
-    elif draft.next_version is None:
-        text = f"{draft.version} is released, nothing has changed since."
-    else:
-        changes = count(len(draft.diff.changes) if draft.diff else 0, "change")
-        text = f"{draft.version} is released. Draft: {changes} → {draft.next_version}."
-    facts = f"format {draft.format} · {count(draft.cases, 'case')} · digest {draft.digest[:19]}…"
-    form = tag(
+        return f"Not released yet; the first version is {draft.next_version}."
+    if draft.next_version is None:
+        return f"{draft.version} is released, nothing has changed since."
+    changes = count(len(draft.diff.changes) if draft.diff else 0, "change")
+    return f"{draft.version} is released. Draft: {changes} → {draft.next_version}."
+
+
+def _actions(draft: Draft) -> list[Markup | None]:
+    file = f"/api{address('datasets', draft.name, 'file')}"
+    changes = address("datasets", draft.name, "diff", from_=draft.version)
+    changed = draft.version is not None and draft.diff and draft.diff.changes
+    release = tag(
         "form",
         tag("input", type="hidden", name="seen", value=draft.digest),
         tag(
@@ -182,40 +201,31 @@ def _state(draft: Draft) -> Markup:
         method="post",
         action=address("datasets", draft.name, "release"),
     )
-    changes_link = address("datasets", draft.name, "diff", from_=draft.version)
-    changed = draft.version is not None and draft.diff and draft.diff.changes
-    return join(
-        [
-            tag("p", text, class_="lead"),
-            tag("p", facts, class_="quiet"),
-            tag(
-                "div",
-                link_button("See what changed", changes_link) if changed else None,
-                link_button("New case", address("datasets", draft.name, "new")),
-                link_button("Past runs", address("runs", dataset=draft.name)),
-                tag(
-                    "a",
-                    "File",
-                    href=f"/api{address('datasets', draft.name, 'file')}",
-                    class_="button",
-                ),
-                form if draft.next_version else None,
-                class_="actions",
-            ),
-        ]
-    )
+    return [
+        link_button("New case", address("datasets", draft.name, "new"), writes=True),
+        link_button("Past runs", address("runs", dataset=draft.name)),
+        tag("a", "Download", href=file, class_="button"),
+        link_button("See what changed", changes) if changed else None,
+        release if draft.next_version else None,
+    ]
 
 
-def _findings(folder: GoldenFolder, draft: Draft) -> Markup:
+def _facts(folder: GoldenFolder, draft: Draft) -> Markup:
     where = address("datasets", draft.name, "findings")
-    if draft.cases > _FEW_CASES:
-        return tag("p", tag("a", "Find personal data, duplicates and contradictions", href=where))
-    (linted,) = lint(find_file(folder, draft.name))
-    levels = {
-        level: sum(f.level == level for f in linted.findings) for level in ("error", "warning")
-    }
-    text = ", ".join(count(number, level) for level, number in levels.items() if number)
-    return tag("p", "Findings: ", tag("a", text or "none", href=where), class_="quiet")
+    text = "check for personal data, duplicates and contradictions"
+    if draft.cases <= _FEW_CASES:
+        (linted,) = lint(find_file(folder, draft.name))
+        levels = {
+            level: sum(f.level == level for f in linted.findings) for level in ("error", "warning")
+        }
+        text = ", ".join(count(number, level) for level, number in levels.items() if number)
+    return tag(
+        "p",
+        f"format {draft.format} · {count(draft.cases, 'case')} · digest {draft.digest[:19]}…"
+        " · findings: ",
+        tag("a", text or "none", href=where),
+        class_="quiet",
+    )
 
 
 def _versions(workspace: Workspace, reference: str) -> Markup | None:
@@ -237,7 +247,8 @@ def _versions(workspace: Workspace, reference: str) -> Markup | None:
         for release in reversed(releases)
     ]
     draft = tag("a", "draft", href=address("datasets", name)) if current else None
-    return tag("nav", "Releases: ", draft, links, class_="pages", aria_label="Releases")
+    label = tag("span", "Releases")
+    return tag("nav", label, draft, links, class_="pages", aria_label="Releases")
 
 
 def _filters(name: str, query: DatasetQuery) -> Markup:
@@ -291,7 +302,7 @@ def _row(
         href=address("datasets", name, "cases", case.id, "edit"),
         data_row_key="e",
         tabindex="-1",
-        class_="unseen",
+        class_="unseen writes",
     )
     box = tag("input", type="checkbox", name="case", value=case.id, aria_label=f"select {case.id}")
     tags = [
@@ -314,10 +325,10 @@ def _row(
     )
 
 
-def _run_fields(workspace: Workspace, name: str) -> Markup:
+def _run_fields(workspace: Workspace, draft: Draft) -> Markup:
     """Return what can be scored against the cases: stored and uploaded traces, live agents."""
     runs = (
-        history.list_runs(dataset=name, limit=10, store=workspace.store).runs
+        history.list_runs(dataset=draft.name, limit=10, store=workspace.store).runs
         if history.store_exists(store=workspace.store)
         else ()
     )
@@ -332,13 +343,7 @@ def _run_fields(workspace: Workspace, name: str) -> Markup:
     sources += [(f"target:{name}", f"live agent {name}") for name in list_targets()]
     options = [tag("option", text, value=value) for value, text in sources]
     options.append(tag("option", "answers recorded in the dataset", value=""))
-    return tag(
-        "div",
-        tag(
-            "label",
-            tag("span", "run the selected cases, or all, on"),
-            tag("select", options, name="source"),
-        ),
-        tag("button", "Run", type="submit"),
-        class_="actions",
+    source = tag("label", tag("span", "on", class_="inline"), tag("select", options, name="source"))
+    return selection_group(
+        f"all {count(draft.cases, 'case')}", tag("button", "Run", type="submit"), source
     )

@@ -96,7 +96,7 @@ def show_golden_case(workspace: Workspace, path: GoldenCasePath) -> Page:
             turns,
             _past_runs(path.case, past),
         ],
-        command=f"carob show {path.name}",
+        command=("show", path.name),
         keys=(("e", "edit"), ("j k", "move"), ("enter", "open")),
     )
 
@@ -146,7 +146,7 @@ def _case_actions(path: GoldenCasePath, draft: DraftCase) -> Markup:
         method="post",
         action=address(*where, "delete"),
     )
-    edit = link_button("Edit", address(*where, "edit"), key="e", gold=True)
+    edit = link_button("Edit", address(*where, "edit"), key="e", gold=True, writes=True)
     return tag("div", edit, review, delete, class_="actions")
 
 

@@ -56,8 +56,11 @@ def show_diff(workspace: Workspace, path: DiffPath, query: DiffPageQuery) -> Pag
             rows_table("Changes", head, rows, "versions") if rows else None,
             tag("p", f"And {left:,} more.") if left > 0 else None,
         ],
-        command=f"carob diff {path.name}@{query.from_} "
-        + (f"{path.name}@{query.to}" if query.to else "FILE"),
+        command=(
+            "diff",
+            f"{path.name}@{query.from_}",
+            f"{path.name}@{query.to}" if query.to else "FILE",
+        ),
     )
 
 

@@ -37,7 +37,7 @@ def show_datasets(workspace: Workspace) -> Page:
             tag("div", content, id="datasets", data_refresh="dataset"),
             drop_form("Add golden data", "/datasets", "Add"),
         ],
-        command="carob versions",
+        command=("versions",),
         keys=(("j k", "move"), ("enter", "open")),
     )
 

@@ -49,7 +49,7 @@ def show_findings(workspace: Workspace, path: FindingsPath) -> Page:
             rows_table("Findings", head, rows, "list") if rows else None,
             tag("p", f"And {left:,} more.", class_="quiet") if left > 0 else None,
         ],
-        command=f"carob lint {workspace.golden.name}/{file.name}",
+        command=("lint", f"{workspace.golden.name}/{file.name}"),
         keys=(("j k", "move"), ("enter", "open")),
     )
 

@@ -63,15 +63,15 @@ def show_home(workspace: Workspace) -> Page:
             tag("h1", f"{title}."),
             tag(
                 "div",
-                _changes([*by_dataset.values()], workspace),
                 _waiting(workspace),
+                _changes([*by_dataset.values()], workspace),
                 tag("h2", "Newest verdict of each dataset"),
                 table,
                 id="home",
                 data_refresh="run session dataset",
             ),
         ],
-        command="carob runs",
+        command=("runs",),
         keys=(("j k", "move"), ("enter", "open")),
     )
 
@@ -123,7 +123,7 @@ def _changes(datasets: list[list[RunEntry]], workspace: Workspace) -> Markup | N
         for run, *earlier in datasets
         if run.change is not None and run.change.verdict_before != run.verdict
     ]
-    return join([tag("h2", "Changed"), tag("ul", items, class_="paths")]) if items else None
+    return join([tag("h2", "Changed"), tag("ul", items, class_="paths plain")]) if items else None
 
 
 def _flips(earlier: list[RunEntry], run: RunEntry, workspace: Workspace) -> str:

@@ -50,17 +50,19 @@ def document(
     keys: Sequence[tuple[str, str]],
     counts: Mapping[str, int],
     theme: Theme,
+    read_only: bool = False,
 ) -> str:
     """Return the HTML document of a page."""
     copy_command = [("Y", "copy command")] if command else []
     body = tag(
         "body",
         tag("a", "Skip to content", href="#main", class_="skip"),
-        _header(section, counts),
+        _header(section, counts, read_only=read_only),
         tag("main", _crumbs(crumbs), content, id="main", tabindex="-1"),
         _footer([*keys, ("y", "copy link"), *copy_command, ("?", "all keys")]),
         _dialog(),
         data_command=command,
+        data_read_only="1" if read_only else None,
     )
     html = tag("html", _head(title), body, lang="en", data_theme=theme)
     return f"<!doctype html>\n{html}\n"
@@ -80,7 +82,7 @@ def _head(title: str) -> Markup:
     )
 
 
-def _header(section: str, counts: Mapping[str, int]) -> Markup:
+def _header(section: str, counts: Mapping[str, int], *, read_only: bool) -> Markup:
     links = [
         tag(
             "li",
@@ -95,7 +97,9 @@ def _header(section: str, counts: Mapping[str, int]) -> Markup:
         for name, address, _ in NAVIGATION
     ]
     theme = tag("button", "◐", type="button", id="theme", aria_label="Light or dark", hidden=True)
+    note = tag("span", "read only", class_="quiet", title="Your token does not allow changes.")
     tools = [
+        note if read_only else None,
         tag("a", tag("kbd", "/", aria_hidden="true"), "search", href="/runs?focus=1", id="search"),
         tag(
             "a",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from shlex import quote
 
 from carob.api import history
 from carob.api.leaderboard import PASS_RATE, leaderboard, list_batches, rank_stored_runs
@@ -102,8 +101,8 @@ def _no_batches() -> Markup:
 
 
 def _page(workspace: Workspace, board: Leaderboard, name: str, picked: tuple[str, ...]) -> Page:
-    metric = "" if board.metric == PASS_RATE else f" --metric {quote(board.metric)}"
-    which = " ".join(map(quote, picked)) if picked else f"--batch {quote(name)}"
+    metric = () if board.metric == PASS_RATE else ("--metric", board.metric)
+    which = picked or ("--batch", name)
     return Page(
         title=f"Leaderboard of {name}",
         section="Runs",
@@ -119,7 +118,7 @@ def _page(workspace: Workspace, board: Leaderboard, name: str, picked: tuple[str
             ],
             _separating(board),
         ],
-        command=f"carob leaderboard {which}{metric}",
+        command=("leaderboard", *which, *metric),
         keys=(("j k", "move"), ("enter", "open")),
     )
 

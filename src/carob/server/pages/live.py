@@ -12,7 +12,8 @@ from carob.api.sessions import (
     list_sessions,
     session_support,
 )
-from carob.report.markup import Child, Markup, tag
+from carob.report.html.parts import breakable
+from carob.report.markup import Child, Markup, join, tag
 from carob.report.text import count
 from carob.schema.session import Session, SessionCounts, SessionSupport
 from carob.server.binding import Query
@@ -21,12 +22,11 @@ from carob.server.pages.parts import (
     address,
     choice,
     commands,
-    dataset_choice,
     empty,
     filter_form,
-    inline_code,
     moment,
     rows_table,
+    selection_group,
     text_field,
 )
 from carob.server.problems import RequestError
@@ -142,7 +142,9 @@ def evaluate_selected(workspace: Workspace, form: EvaluateForm) -> Page | Redire
 
 
 def _addresses(workspace: Workspace) -> str:
-    return " · ".join(f"{name} {where}" for name, where in workspace.addresses.items())
+    names = {"otlp": "OTLP/HTTP", "grpc": "OTLP/gRPC"}
+    received = {name: where for name, where in workspace.addresses.items() if name in names}
+    return " · ".join(f"{names[name]} {where}" for name, where in received.items())
 
 
 def _status(counts: SessionCounts, refused: Refusals) -> Markup:
@@ -192,18 +194,18 @@ def _table(
     ]
     rows = [_row(session, support.get(session.id)) for session in sessions]
     names = [entry.name for entry in list_datasets(workspace.folder) if entry.file]
-    evaluate = tag(
-        "div",
-        dataset_choice(names),
-        tag("button", tag("kbd", "v"), "Evaluate selected", type="submit", data_key="v"),
-        class_="actions",
+    button = tag("button", tag("kbd", "v"), "Evaluate", type="submit", data_key="v")
+    against = [tag("option", name, value=name) for name in names]
+    dataset = tag(
+        "label", tag("span", "against", class_="inline"), tag("select", against, name="dataset")
     )
     return tag(
         "form",
+        selection_group("the selected sessions", button, dataset) if names else None,
         rows_table("Sessions", head, rows, "list"),
-        evaluate if names else None,
         method="post",
         action="/live/evaluate",
+        data_selection="page",
     )
 
 
@@ -224,7 +226,14 @@ def _row(session: Session, support: SessionSupport | None) -> Markup:
         aria_label=f"select {session.id}",
     )
     hidden = [
-        tag("a", name, href=address(*where, name), data_row_key=key, tabindex="-1", class_="unseen")
+        tag(
+            "a",
+            name,
+            href=address(*where, name),
+            data_row_key=key,
+            tabindex="-1",
+            class_="unseen" if key == "c" else "unseen writes",
+        )
         for key, name in (
             ("g", "golden"),
             ("r", "regression"),
@@ -262,7 +271,18 @@ def _support(support: SessionSupport | None) -> Child:
     if support is None:
         return tag("span", "not read yet", class_="quiet")
     text = f"{support.metrics} of {count(support.total, 'metric')}"
-    return [text, tag("small", inline_code(support.setting)) if support.setting else None]
+    return [text, tag("small", _setting(support.setting)) if support.setting else None]
+
+
+def _setting(text: str) -> Markup:
+    """Return a setting whose long name may break at its underscores."""
+    parts = text.split("`")
+    return join(
+        [
+            tag("code", breakable(part)) if place % 2 else breakable(part)
+            for place, part in enumerate(parts)
+        ]
+    )
 
 
 def _unknown(session: Session) -> Markup:

@@ -29,7 +29,7 @@ def show_metrics() -> Page:
         title="Metrics",
         section="Metrics",
         content=[tag("h1", f"Metrics: {len(rows)}"), rows_table("Metrics", head, rows, "list")],
-        command="carob metrics",
+        command=("metrics",),
         keys=(("j k", "move"), ("enter", "open")),
     )
 
@@ -65,7 +65,7 @@ def show_metric(path: MetricPath) -> Page:
             tag("h2", "Use"),
             commands(f"carob run traces.jsonl --golden golden.json -m {metric.name}"),
         ],
-        command=f"carob metrics {metric.name}",
+        command=("metrics", metric.name),
     )
 
 

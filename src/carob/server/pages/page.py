@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -48,8 +49,9 @@ class Page:
     """The entry of the navigation that it belongs to."""
     crumbs: tuple[tuple[str, str], ...] = ()
     """Name and address of the pages above it."""
-    command: str | None = None
-    """The `carob` command that prints the same."""
+    command: tuple[str, ...] | None = None
+    """The arguments of the `carob` command that prints the same. They may come from agents, and
+    people paste them into a shell: the page quotes them."""
     keys: tuple[tuple[str, str], ...] = ()
     """Keys of this page, and what they do."""
     status: int = 200
@@ -146,7 +148,8 @@ def _respond(result: tuple[object, Mapping[str, int]], request: Request) -> Resp
     if isinstance(content, Fragment):
         return Response(join(content.content), media_type=_HTML)
     assert isinstance(content, Page)  # noqa: S101 - handlers return nothing else
-    return render(content, counts, request.cookies.get(THEME_COOKIE))
+    theme = request.cookies.get(THEME_COOKIE)
+    return render(content, counts, theme, read_only="write" not in request.state.roles)
 
 
 def _without_blanks(request: Request) -> Request:
@@ -194,18 +197,23 @@ def _form_values(fields: FormData, kind: type[Any] | None) -> dict[str, str | li
 
 
 def render(
-    page: Page, counts: Mapping[str, int] | None = None, theme: str | None = None
+    page: Page,
+    counts: Mapping[str, int] | None = None,
+    theme: str | None = None,
+    *,
+    read_only: bool = False,
 ) -> Response:
-    """Return the response of a page."""
+    """Return the response of a page. With `read_only`, what would be refused is not shown."""
     text = document(
         title=page.title,
         content=join(page.content),
         section=page.section,
         crumbs=page.crumbs,
-        command=page.command,
+        command=shlex.join(("carob", *page.command)) if page.command else None,
         keys=page.keys,
         counts=counts or {},
         theme=theme if theme in ("light", "dark") else None,
+        read_only=read_only,
     )
     return Response(_with_tokens(text), page.status, media_type=_HTML)
 

@@ -9,7 +9,7 @@ from urllib.parse import quote, urlencode
 
 import msgspec
 
-from carob.report.html.parts import breakable, sign, stamp
+from carob.report.html.parts import breakable, mark, sign, stamp
 from carob.report.markup import Child, Markup, join, tag
 from carob.report.text_diff import compare_words
 from carob.schema import Json, Problem, Status
@@ -157,8 +157,8 @@ def text_field(label: str, name: str, value: str | None) -> Markup:
 def diff_words(expected: str, actual: str) -> tuple[Markup, Markup]:
     """Return both texts with the words marked that differ."""
     pieces = compare_words(expected[:MAX_TEXT], actual[:MAX_TEXT])
-    before = [p.expected if p.same else tag("del", p.expected) for p in pieces if p.expected]
-    after = [p.actual if p.same else tag("ins", p.actual) for p in pieces if p.actual]
+    before = [p.expected if p.same else mark("del", p.expected) for p in pieces if p.expected]
+    after = [p.actual if p.same else mark("ins", p.actual) for p in pieces if p.actual]
     return (
         join([before, _left_out(expected)]),
         join([after, _left_out(actual)]),
@@ -229,10 +229,33 @@ def post_button(label: Child, action: str, *, key: str | None = None, gold: bool
     return tag("form", button, method="post", action=action)
 
 
-def link_button(label: Child, link: str, *, key: str | None = None, gold: bool = False) -> Markup:
-    """Return a link that looks like a button."""
+def link_button(
+    label: Child, link: str, *, key: str | None = None, gold: bool = False, writes: bool = False
+) -> Markup:
+    """Return a link that looks like a button. One that leads to a change (`writes`) is hidden from
+    those who may only read."""
     content: list[Child] = [tag("kbd", key) if key else None, label]
-    return tag("a", content, href=link, data_key=key, class_="button gold" if gold else "button")
+    classes = ["button", *(["gold"] if gold else []), *(["writes"] if writes else [])]
+    return tag("a", content, href=link, data_key=key, class_=" ".join(classes))
+
+
+def selection_group(everything: str, *controls: Child, command: str | None = None) -> Markup:
+    """Return controls for the selected rows of a form with `data-selection`. `everything` says what
+    they act on while no row is selected. `--case` arguments are appended to `command`."""
+    copy = tag("button", tag("kbd", "Y"), "Copy command", type="button", hidden=True, data_copy="1")
+    return tag(
+        "div",
+        tag(
+            "span", "With ", tag("strong", everything, class_="selected", data_none=everything), ":"
+        ),
+        controls,
+        copy if command else None,
+        tag("button", "Clear", type="button", hidden=True, data_clear="1"),
+        class_="selection actions writes",
+        role="group",
+        aria_label="Selected rows",
+        data_command=command,
+    )
 
 
 def dataset_choice(names: Sequence[str], chosen: str | None = None) -> Markup:

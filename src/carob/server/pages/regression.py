@@ -9,8 +9,8 @@ import msgspec
 from carob.api.golden import list_datasets
 from carob.api.regression_draft import (
     Regression,
-    add_failed_case,
     add_failed_session,
+    add_regressions,
     preview_failed_case,
     preview_failed_session,
 )
@@ -46,14 +46,7 @@ class FailedSessionQuery(Query, frozen=True):
 @pages.get("/runs/{run}/regression")
 def preview_case(workspace: Workspace, path: RunPath, query: FailedCaseQuery) -> Page:
     """Show the regression case that a failed case would become."""
-    regression = preview_failed_case(
-        workspace.folder,
-        path.run,
-        query.case,
-        attempt=query.attempt,
-        dataset=query.dataset,
-        store=workspace.store,
-    )
+    regression = _preview(workspace, path, query)
     case = address("runs", path.run, "cases", query.case, attempt=query.attempt)
     fields = {"case": query.case, "attempt": str(query.attempt)}
     return Page(
@@ -66,7 +59,7 @@ def preview_case(workspace: Workspace, path: RunPath, query: FailedCaseQuery) ->
             ("Regression case", ""),
         ),
         content=_content(workspace, regression, address("runs", path.run, "regression"), fields),
-        command=f"carob capture --failed {path.run} regressions.json",
+        command=("capture", "--failed", path.run, "regressions.json"),
         keys=(("enter", "add to the draft"), ("esc", "back")),
     )
 
@@ -74,21 +67,26 @@ def preview_case(workspace: Workspace, path: RunPath, query: FailedCaseQuery) ->
 @pages.post("/runs/{run}/regression")
 def add_case(workspace: Workspace, path: RunPath, form: FailedCaseQuery) -> Redirect:
     """Add the regression case of a failed case to the draft."""
-    added = add_failed_case(
+    regression = _preview(workspace, path, form)
+    add_regressions(workspace.folder, [regression])
+    return Redirect(address("datasets", regression.dataset, accepted=regression.case.id))
+
+
+def _preview(workspace: Workspace, path: RunPath, query: FailedCaseQuery) -> Regression:
+    return preview_failed_case(
         workspace.folder,
         path.run,
-        form.case,
-        attempt=form.attempt,
-        dataset=form.dataset,
+        query.case,
+        attempt=query.attempt,
+        dataset=query.dataset,
         store=workspace.store,
     )
-    return Redirect(address("datasets", added.dataset, accepted=added.case.id))
 
 
 @pages.get("/live/{session:path}/regression")
 def preview_session(workspace: Workspace, path: SessionPath, query: FailedSessionQuery) -> Page:
     """Show the regression case that a session would become."""
-    dataset = query.dataset or next(iter(_names(workspace)), None)
+    dataset = query.dataset or next(iter(dataset_names(workspace)), None)
     if dataset is None:
         raise RequestError(409, "there is no dataset yet", hint="make a session golden first")
     regression = preview_failed_session(
@@ -119,7 +117,8 @@ def add_session(workspace: Workspace, path: SessionPath, form: FailedSessionQuer
     return Redirect(address("datasets", form.dataset, accepted=added.case.id))
 
 
-def _names(workspace: Workspace) -> list[str]:
+def dataset_names(workspace: Workspace) -> list[str]:
+    """Return the datasets that cases can be added to."""
     return [entry.name for entry in list_datasets(workspace.folder) if entry.file]
 
 
@@ -211,7 +210,7 @@ def _choices(
     return tag(
         "form",
         hidden,
-        dataset_choice(_names(workspace), regression.dataset),
+        dataset_choice(dataset_names(workspace), regression.dataset),
         turn,
         tag("button", "Show", type="submit"),
         action=action,

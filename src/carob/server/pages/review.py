@@ -22,7 +22,7 @@ from carob.server.binding import Query
 from carob.server.pages.conversation import plain_turn
 from carob.server.pages.page import Page, Pages, Redirect
 from carob.server.pages.parts import address, score, stamp
-from carob.server.paths import QueuePath
+from carob.server.paths import QueuePath, parse_places
 from carob.server.problems import RequestError
 from carob.server.workspace import Workspace
 
@@ -39,6 +39,8 @@ class QueueQuery(Query, frozen=True):
 
     item: int | None = None
     by: str = ""
+    only: str | None = None
+    """The items to look at, separated by commas; all if left out."""
 
 
 class LabelForm(Query, frozen=True):
@@ -48,6 +50,7 @@ class LabelForm(Query, frozen=True):
     label: Literal["passed", "failed", "unsure", "undo", "approve"]
     by: str = ""
     note: str = ""
+    only: str | None = None
 
 
 class CalibrateForm(Query, frozen=True):
@@ -64,6 +67,7 @@ def show_item(workspace: Workspace, path: QueuePath, query: QueueQuery) -> Page:
         path.queue,
         query.item,
         by=query.by,
+        only=parse_places(query.only),
         golden=workspace.golden,
         registry=workspace.registry,
         store=workspace.store,
@@ -73,21 +77,21 @@ def show_item(workspace: Workspace, path: QueuePath, query: QueueQuery) -> Page:
         section="Review",
         crumbs=(("Review", "/review"), (queue.metric, "")),
         content=[
-            tag("h1", breakable(queue.metric), f": item {item.number:,} of {queue.items:,}"),
+            tag("h1", breakable(queue.metric), f": item {item.number:,} of {_total(item, query)}"),
             _progress(queue, item),
             tag(
                 "section",
-                _neighbours(queue, item, query.by),
+                _neighbours(queue, item, query),
                 _turns(item),
                 _opinion(item),
-                _decision(queue, item, query.by),
+                _decision(queue, item, query),
                 class_="review",
                 data_arrows="1",
                 aria_label="Item",
             ),
             _after(queue, query.by),
         ],
-        command=f"carob calibrate labels.csv --run {queue.run} -m {queue.metric}",
+        command=("calibrate", "labels.csv", "--run", queue.run, "-m", queue.metric),
         keys=(
             ("1", "correct"),
             ("2", "wrong"),
@@ -112,7 +116,7 @@ def decide_item(workspace: Workspace, path: QueuePath, form: LabelForm) -> Redir
         _approve(workspace, path.queue, form)
     else:
         label_item(path.queue, form.item, form.label, by=by, note=form.note, store=store)
-    return Redirect(address("review", path.queue, item=form.item, by=by))
+    return Redirect(address("review", path.queue, item=form.item, by=by, only=form.only))
 
 
 @pages.post("/review/{queue}/calibrate")
@@ -188,9 +192,13 @@ def kappa_bar(queue: ReviewQueue) -> Markup | None:
     )
 
 
-def _neighbours(queue: ReviewQueue, item: ReviewItem, by: str) -> Markup:
+def _total(item: ReviewItem, query: QueueQuery) -> str:
+    return f"{item.items:,} selected" if query.only else f"{item.items:,}"
+
+
+def _neighbours(queue: ReviewQueue, item: ReviewItem, query: QueueQuery) -> Markup:
     def link(place: int | None, label: str, rel: str) -> Markup | None:
-        where = address("review", queue.id, item=place, by=by)
+        where = address("review", queue.id, item=place, by=query.by, only=query.only)
         return tag("a", label, href=where, rel=rel) if place is not None else None
 
     waiting = item.open if item.own else None
@@ -204,7 +212,7 @@ def _neighbours(queue: ReviewQueue, item: ReviewItem, by: str) -> Markup:
         tag(
             "a",
             "next that waits",
-            href=address("review", queue.id, item=waiting, by=by),
+            href=address("review", queue.id, item=waiting, by=query.by, only=query.only),
             data_key="s",
         )
         if waiting is not None
@@ -253,7 +261,7 @@ def _opinion(item: ReviewItem) -> Markup:
     )
 
 
-def _decision(queue: ReviewQueue, item: ReviewItem, by: str) -> Markup:
+def _decision(queue: ReviewQueue, item: ReviewItem, query: QueueQuery) -> Markup:
     own = item.own
     buttons = [
         tag(
@@ -282,10 +290,13 @@ def _decision(queue: ReviewQueue, item: ReviewItem, by: str) -> Markup:
         class_="gold",
     )
     note = tag("input", name="note", value=own.note if own else "", data_key="n", dir="auto")
-    name = tag("input", name="by", value=by, required=True, data_remember="1", autocomplete="name")
+    name = tag(
+        "input", name="by", value=query.by, required=True, data_remember="1", autocomplete="name"
+    )
     return tag(
         "form",
         tag("input", type="hidden", name="item", value=str(item.id)),
+        tag("input", type="hidden", name="only", value=query.only) if query.only else None,
         buttons,
         tag("label", tag("span", "note"), note),
         tag("label", tag("span", "your name"), name),

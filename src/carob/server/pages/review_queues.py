@@ -61,7 +61,7 @@ def show_queues(workspace: Workspace, query: ReviewQuery) -> Page:
             rows_table("Queues", head, rows, "list") if rows else nothing,
             _new_queue(workspace, query.run),
         ],
-        command="carob calibrate labels.csv --run latest",
+        command=("calibrate", "labels.csv", "--run", "latest"),
         keys=(("j k", "move"), ("enter", "open")),
     )
 

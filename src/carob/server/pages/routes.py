@@ -30,6 +30,7 @@ from carob.server.pages import (
     run,
     run_cases,
     runs,
+    selection,
     session,
     settings,
     upload,
@@ -39,11 +40,33 @@ from carob.server.problems import RequestError
 from carob.server.workspace import Workspace
 
 _MODULES = (
-    *(home, runs, run_cases, regression, case, run, compare, jobs, review_queues, review),
+    *(
+        home,
+        runs,
+        run_cases,
+        regression,
+        selection,
+        case,
+        run,
+        compare,
+        jobs,
+        review_queues,
+        review,
+    ),
     *(dataset_diff, findings, case_editor, dataset_case, dataset, datasets),
     *(metrics, live, session, leaderboard, upload, settings),
 )
-_SCRIPTS = ("pages", "keys", "filters", "tables", "events", "forms", "regions", "speak")
+_SCRIPTS = (
+    "pages",
+    "keys",
+    "filters",
+    "tables",
+    "events",
+    "forms",
+    "regions",
+    "selection",
+    "speak",
+)
 _STATIC = {
     "design.css": ("carob.report.html", "text/css"),
     "pages.css": ("carob.server.static", "text/css"),

@@ -25,6 +25,7 @@ from carob.server.pages.parts import (
     score,
 )
 from carob.server.pages.run_cases import CaseListQuery, cases_section
+from carob.server.pages.selection import selection_bar
 from carob.server.paths import RunPath
 from carob.server.workspace import Workspace
 
@@ -69,13 +70,16 @@ def show_run(workspace: Workspace, path: RunPath, query: RunQuery) -> Page:
             _facts(run),
             tag("div", _causes(view, query), _metrics(view), class_="columns"),
             _groups(run, query),
-            cases_section(view, query),
+            cases_section(view, query, selection_bar(workspace, run, view.matched)),
             _traces_without_case(run),
         ],
-        command=f"carob report {run.id}",
+        command=("report", run.id),
         keys=(
             ("j k", "move"),
             ("enter", "open"),
+            ("x", "select"),
+            ("v", "run again"),
+            ("r", "capture"),
             ("a", "accept"),
             ("f", "failed only"),
             ("c", "compare"),
@@ -99,12 +103,14 @@ def _actions(view: RunView) -> list[Markup]:
     deciding = next((use.name for use in run.metrics if use.threshold is not None), None)
     buttons = [link_button("Compare", base, key="c")]
     if deciding:
-        buttons.append(link_button("Review…", address("review", run=run.id)))
+        buttons.append(link_button("Review…", address("review", run=run.id), writes=True))
     links = [
         tag("li", tag("a", form.upper(), href=f"/api/runs/{run.id}/report.{form}"))
         for form in ("html", "md", "csv", "json")
     ]
-    menu = tag("details", tag("summary", "Report"), tag("ul", links, class_="paths"))
+    menu = tag(
+        "details", tag("summary", "Report ▾", class_="button"), tag("ul", links), class_="menu"
+    )
     return [*buttons, menu]
 
 
@@ -337,7 +343,7 @@ def _groups(run: Run, query: RunQuery) -> Markup | None:
         )
         for name in names
     ]
-    nav = tag("nav", "Break down by: ", links, class_="pages", aria_label="Break down")
+    nav = tag("nav", tag("span", "Break down by"), links, class_="pages", aria_label="Break down")
     if query.by is None:
         return nav
     rows = [

@@ -103,8 +103,9 @@ def parse_cause(text: str | None) -> Cause | None:
         raise RequestError(400, f"unknown cause {kind!r}", hint=hint) from error
 
 
-def cases_section(view: RunView, query: CaseListQuery) -> Markup:
-    """Return the filters and the cases that they select."""
+def cases_section(view: RunView, query: CaseListQuery, actions: Markup) -> Markup:
+    """Return the filters and the cases that they select, in a form with what can be done with
+    some of them."""
     run = view.run
     shown = f"{view.matched:,} of {count(run.summary.cases.total, 'case')}"
     order = "worst first" if query.sort == "worst" else "in the order of the dataset"
@@ -112,7 +113,12 @@ def cases_section(view: RunView, query: CaseListQuery) -> Markup:
     sort = address("runs", run.id, **{**query.parameters(), "sort": other})
     source = address("runs", run.id, "rows", **query.parameters())
     columns = _columns(run)
+    # Of a window, only the rows near the screen could be selected at once.
+    every = tag("input", type="checkbox", data_all="place") if view.pages == 1 else None
     head: list[Child] = [
+        tag("label", tag("span", "select all", class_="unseen"), every)
+        if every
+        else tag("span", "select", class_="unseen"),
         tag("span", "status", class_="unseen"),
         "case",
         "first difference",
@@ -131,10 +137,10 @@ def cases_section(view: RunView, query: CaseListQuery) -> Markup:
     everything = tag("a", "Show all", href=address("runs", run.id))
     summary = tag(
         "p",
+        _chips(run, query),
         tag("span", shown, role="status"),
         f", {order} · ",
         tag("a", f"sort {'by dataset' if other else 'worst first'}", href=sort),
-        _chips(run, query),
         class_="quiet",
     )
     return tag(
@@ -143,12 +149,30 @@ def cases_section(view: RunView, query: CaseListQuery) -> Markup:
         _filters(run, query),
         tag(
             "div",
-            summary,
-            table if view.lines else tag("p", "No case matches. ", everything),
+            tag(
+                "form",
+                _hidden_fields(query),
+                tag("div", actions, summary, class_="toolbar"),
+                table,
+                method="post",
+                action=address("runs", run.id, "selected"),
+                data_selection="stored",
+            )
+            if view.lines
+            else [summary, tag("p", "No case matches. ", everything)],
             _page_links(view, query),
             id="cases",
         ),
     )
+
+
+def _hidden_fields(query: CaseListQuery) -> list[Markup]:
+    """The filter, for a form that acts on all cases if none is selected."""
+    return [
+        tag("input", type="hidden", name=name, value=value)
+        for name, value in query.parameters().items()
+        if value
+    ]
 
 
 def _columns(run: Run) -> list[str]:
@@ -180,7 +204,7 @@ def _chips(run: Run, query: CaseListQuery) -> Child:
     if not query.cause:
         return None
     link = address("runs", run.id, **{**query.parameters(), "cause": None})
-    return [" · ", tag("a", f"{query.cause} ×", href=link, class_="chip on")]
+    return [tag("a", f"{query.cause} ×", href=link, class_="chip on"), " "]
 
 
 def _row(run: Run, line: CaseLine, columns: Sequence[str], query: CaseListQuery) -> Markup:
@@ -188,8 +212,12 @@ def _row(run: Run, line: CaseLine, columns: Sequence[str], query: CaseListQuery)
     name = result.case if result.case is not None else result.trace or ""
     values = {item.metric: item for item in result.scores}
     link = address("runs", run.id, "cases", name, **query.parameters())
+    box = tag(
+        "input", type="checkbox", name="place", value=str(line.place), aria_label=f"select {name}"
+    )
     return tag(
         "tr",
+        tag("td", box, class_="box"),
         tag("td", sign(result.status) or tag("span", "info", class_="unseen")),
         tag("th", tag("a", name[:200] or "(no name)", href=link), scope="row", dir="auto"),
         tag("td", first_difference(result), class_="first", dir="auto"),

@@ -63,7 +63,7 @@ def list_runs(workspace: Workspace, query: RunsPageQuery) -> Page:
         store=workspace.store,
     )
     runs = sorted(found.runs, key=_SORTS[query.sort]) if query.sort else found.runs
-    dataset = f" --dataset {query.dataset}" if query.dataset else ""
+    dataset = ("--dataset", query.dataset) if query.dataset else ()
     newest = not (query.dataset or query.label or query.verdict or query.q or query.after)
     return Page(
         title="Runs",
@@ -84,7 +84,7 @@ def list_runs(workspace: Workspace, query: RunsPageQuery) -> Page:
                 data_refresh="run",
             ),
         ],
-        command=f"carob runs{dataset}",
+        command=("runs", *dataset),
         keys=(
             ("j k", "move"),
             ("enter", "open"),

@@ -282,12 +282,14 @@ def _actions(workspace: Workspace, session: str) -> Markup:
     )
     compare = link_button("Compare with golden", address("live", session, "compare"), key="c")
     where = address("live", session, "regression")
-    failed = link_button("Capture as a regression case…", where, key="r")
+    failed = link_button("Capture as a regression case…", where, key="r", writes=True)
     return tag(
         "div",
-        link_button("Make golden…", address("live", session, "golden"), key="g", gold=True),
+        link_button(
+            "Make golden…", address("live", session, "golden"), key="g", gold=True, writes=True
+        ),
         [compare, evaluate, failed] if names else None,
-        link_button("Discard…", address("live", session, "discard"), key="d"),
+        link_button("Discard…", address("live", session, "discard"), key="d", writes=True),
         class_="actions",
     )
 

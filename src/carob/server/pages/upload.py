@@ -79,7 +79,7 @@ def show_upload(workspace: Workspace, query: UploadQuery) -> Page:
                 f"curl -F file=@traces.jsonl {where}/api/traces",
             ),
         ],
-        command="carob validate golden.json",
+        command=("validate", "golden.json"),
     )
 
 
@@ -105,7 +105,7 @@ def check_upload(upload: Upload) -> Page:
             tag("p", facts, class_="lead", dir="auto"),
             problem_list(checked.problems),
         ],
-        command=f"carob validate {upload.name}",
+        command=("validate", upload.name),
     )
 
 
@@ -138,7 +138,7 @@ def _traces_page(workspace: Workspace, id: str) -> Page:
             _run_form(workspace, id, listing),
             _traces(listing),
         ],
-        command=f"carob traces {file.name}",
+        command=("traces", file.name),
     )
 
 

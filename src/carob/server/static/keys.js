@@ -1,5 +1,6 @@
 // Keys. An element with `data-key` is clicked (a field: focused) by that key; a row of a list acts
 // on `data-row-key`. Single keys are off in fields and can be switched off (WCAG 2.1.4).
+import { copySelected } from "./selection.js";
 import { show } from "./speak.js";
 
 const OFF = "carob-keys-off";
@@ -27,7 +28,7 @@ function move(step) {
 }
 
 function press(element) {
-  if (!element) return false;
+  if (!element?.checkVisibility()) return false;
   if (element.matches("input:not([type=checkbox]), select, textarea")) element.focus();
   else element.click();
   return true;
@@ -78,7 +79,7 @@ const KEYS = {
   f: failedOnly,
   a: openScript,
   y: () => copy(location.href, "link"),
-  Y: () => document.body.dataset.command && copy(document.body.dataset.command, "command"),
+  Y: () => copySelected() || document.body.dataset.command && copy(document.body.dataset.command, "command"),
   Enter: () => document.activeElement === document.body && press(currentRow()?.querySelector("a")),
   Escape: () => press([...document.querySelectorAll(".crumbs a")].at(-1)),
 };

@@ -5,6 +5,7 @@ import { watchFilters } from "./filters.js";
 import { watchTables } from "./tables.js";
 import { watchEvents } from "./events.js";
 import { watchForms } from "./forms.js";
+import { watchSelection } from "./selection.js";
 
 document.documentElement.classList.add("scripted");
 watchKeys();
@@ -12,6 +13,7 @@ watchFilters();
 watchTables();
 watchEvents();
 watchForms();
+watchSelection();
 
 const theme = document.getElementById("theme");
 theme.hidden = false;

@@ -28,6 +28,7 @@ async function fill(body, source, start) {
   rows.forEach((row, index) => row.setAttribute("aria-rowindex", start + index + 2));
   body.replaceChildren(...rows);
   body.dataset.state = "full";
+  document.dispatchEvent(new CustomEvent("carob:rows"));
 }
 
 function watch(table) {
