@@ -4,7 +4,12 @@ from pathlib import Path
 
 import pytest
 
+from carob.api.datasets import convert
+from carob.api.load import load
+from carob.api.versions import mark_reviewed
+from carob.datasets.formats.csv import CsvFormat
 from carob.datasets.formats.examples import ExamplesFormat
+from carob.schema import Json, content_id
 
 
 @pytest.mark.parametrize("version", ["1.0", "v1.0.0", "01.0.0", "1.0.0-", ""])
@@ -32,3 +37,41 @@ def test_id_follows_from_the_input_alone():
     lens = ExamplesFormat().cases("document")
     first = lens.get({"input": "a", "expectedOutput": "b"})
     assert lens.get({"input": "a", "expectedOutput": "corrected"}).id == first.id
+
+
+@pytest.mark.parametrize(
+    ("stated", "expected"),
+    [
+        ({"id": "opening_hours"}, "opening_hours"),
+        ({"Id": 12}, "12"),
+        ({"id": " "}, None),
+        ({"id": True}, None),
+        ({"id": ["a"]}, None),
+    ],
+)
+def test_id_that_an_example_states_is_the_id_of_its_case(
+    stated: dict[str, Json], expected: str | None
+):
+    example: Json = {"input": "Hi", "expectedOutput": "Hello", **stated}
+    case = ExamplesFormat().cases("document").get(example)
+    assert case.id == (expected or content_id("Hi"))
+
+
+def test_id_in_a_column_is_the_id_of_its_case():
+    row: Json = {"ID": "12", "Input": "Hi", "ExpectedOutput": "Hello"}
+    assert CsvFormat().cases("table").get(row).id == "12"
+
+
+@pytest.mark.parametrize("target", ["adk", "csv", "questions"])
+def test_stated_ids_survive_other_formats_and_changes(tmp_path: Path, target: str):
+    source, other, back = (tmp_path / name for name in ("a.json", "b.data", "c.json"))
+    source.write_text(
+        '[\n  {\n    "id": "hours",\n    "input": "Hi",\n    "expectedOutput": "Hello"\n  }\n]\n'
+    )
+    convert(source, other, to=target)
+    assert [case.id for case in load(other).cases] == ["hours"]
+    convert(other, back, to="examples")
+    assert back.read_bytes() == source.read_bytes()
+    mark_reviewed(source, ["hours"], status="approved", by="Lena Ortiz")
+    (case,) = load(source).cases
+    assert (case.id, case.metadata["review_status"]) == ("hours", "approved")

@@ -12,7 +12,7 @@ from carob.datasets.document_types import (
     parse_document,
     spellings,
 )
-from carob.datasets.formats.examples import first_exchange, is_foreign_pair
+from carob.datasets.formats.examples import first_exchange, is_foreign_pair, stated_id
 from carob.datasets.lens import Lens, unnamed_header
 from carob.datasets.source import Container
 from carob.schema import Case, Dataset, Json, Problem
@@ -128,7 +128,11 @@ def _read_case(doc: Json) -> Case:
     cells = normalize_keys(doc, _COLUMNS) if isinstance(doc, dict) else doc
     row = parse_document(cells, CsvRow)
     return Case.of(
-        row.input, row.expected_output, context=row.context, tags=_split_tags(row.tags or "")
+        row.input,
+        row.expected_output,
+        id=stated_id(doc),
+        context=row.context,
+        tags=_split_tags(row.tags or ""),
     )
 
 

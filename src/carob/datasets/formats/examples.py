@@ -194,10 +194,20 @@ def _read_case(doc: Json) -> Case:
     return Case.of(
         shape.input,
         shape.expected_output,
+        id=stated_id(doc),
         context=shape.context,
         tags=shape.tags or (),
         metadata=shape.metadata,
     )
+
+
+def stated_id(doc: Json) -> str | None:
+    """The id of an example that has one, although the format does not know ids. It is never
+    written, so that it stays what the document states beyond the case."""
+    members = doc.items() if isinstance(doc, dict) else ()
+    value = next((value for key, value in members if fold_name(key) == "id"), None)
+    is_number = isinstance(value, int) and not isinstance(value, bool)
+    return str(value).strip() or None if isinstance(value, str) or is_number else None
 
 
 def _write_case(case: Case) -> Json:
