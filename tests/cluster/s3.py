@@ -93,12 +93,12 @@ def free_port() -> int:
         return probe.getsockname()[1]
 
 
-def wait_for(port: int, seconds: float = 60) -> None:
+def wait_for(port: int, seconds: float = 60, *, host: str = "127.0.0.1") -> None:
     """Wait until a server accepts connections."""
     end = monotonic() + seconds
     while monotonic() < end:
         with socket.socket() as probe:
-            if probe.connect_ex(("127.0.0.1", port)) == 0:
+            if probe.connect_ex((host, port)) == 0:
                 return
         sleep(0.05)
     sys.exit(f"nothing listens on port {port}")

@@ -61,6 +61,8 @@ class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
     cross: bool = False
     """Whether to score every case with every trace."""
     jobs: int | None = None
+    on: str | None = None
+    """A cluster to score on: `ray`, `ray://HOST:PORT` or `HOST:PORT`."""
     resume: bool = False
     save: bool = True
     store: str | None = None

@@ -71,6 +71,10 @@ def evaluate(request: RunRequest, listeners: Listeners | None = None) -> Evaluat
     """Make a run: resolve settings, plan, score, save. The run is saved before this returns, so
     that a reader who stops half way does not lose it."""
     listeners = listeners or Listeners()
+    if request.on:
+        from carob.api.cluster import evaluate_on_cluster  # late: few runs use a cluster
+
+        return evaluate_on_cluster(request, listeners)
     target: RunTarget | None = None
     if request.rescore:
         from carob.api.rescore import load_rescored  # late: few runs score stored traces

@@ -20,7 +20,7 @@ from carob import __version__
 from carob.api.assemble import assemble_run, dataset_info
 from carob.api.prepare import PreparedRun, prepare_run, scoring_job, shard_paths
 from carob.api.run_request import Listeners, RunRequest
-from carob.api.sources import chunk_batches, expecting_traces, log_finders
+from carob.api.sources import chunk_batches, expecting_traces, log_finders, log_names
 from carob.api.store import git_labels
 from carob.errors import InputError, StoppedError, UsageError
 from carob.runner.judging import JudgeScorer
@@ -122,8 +122,9 @@ class ShardedRun:
         digests = [content_digest(chunk) for chunk in chunks]
         if self._shard(shard.chunks, digests).digest != shard.digest:
             names = ", ".join(dict.fromkeys(chunk.path for chunk in chunks))
-            hint = "start the run again when nothing writes to it"
-            raise InputError("changed since the run was divided", where=names, hint=hint)
+            hint = "all machines need the same files; run it again when nothing writes to them"
+            message = "the traces, or what scores them, changed since the run was divided"
+            raise InputError(message, where=names, hint=hint)
 
     def _shard(self, chunks: Iterable[Chunk], digests: Iterable[bytes]) -> RunShard:
         return RunShard(tuple(chunks), _digest([self._scored_by, *digests]))
@@ -183,7 +184,7 @@ def _scored_by(request: RunRequest, prepared: PreparedRun) -> bytes:
             "selection": cases.selection if cases else None,
             "metrics": plan.specs,
             "profiles": [plan.profile, plan.profiles],
-            "mapping": request.mapping,
+            "mapping": log_names(request.mapping, prepared.config.path, fields=ALL_FIELDS),
             "crossed": request.cross,
         },
         order="deterministic",

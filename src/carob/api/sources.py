@@ -136,13 +136,20 @@ def log_finders(
 ) -> tuple[ContainerFinder, ...]:
     """Return what finds logs under the names of the `[map]` table of a config, and of a mapping,
     which may name these fields."""
-    stated = parse_field_map(mapping, fields) if mapping else {}
-    names = select_fields({**configured_mapping(config), **stated}, LOG_FIELDS)
+    names = log_names(mapping, config, fields=fields)
     if not names:
         return ()
     from carob.traces.containers.log import map_logs  # late: few logs have names of their own
 
     return (map_logs(names),)
+
+
+def log_names(
+    mapping: str | None, config: Path | None = None, *, fields: Sequence[str] = LOG_FIELDS
+) -> dict[str, str]:
+    """Return under which names logs state their fields."""
+    stated = parse_field_map(mapping, fields) if mapping else {}
+    return select_fields({**configured_mapping(config), **stated}, LOG_FIELDS)
 
 
 @contextmanager

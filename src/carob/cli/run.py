@@ -92,6 +92,11 @@ from carob.report.judge_cost import format_estimate
     help="Number of worker processes.",
     show_default="CPU count",
 )
+@option(
+    "--on",
+    metavar="CLUSTER",
+    help="Score on a Ray cluster: ray (this machine), ray://HOST:PORT or HOST:PORT.",
+)
 @option("--resume", is_flag=True, help="Resume an interrupted run.")
 @option("--allow-unscored", is_flag=True, help="Allow cases that could not be scored.")
 @option(
@@ -137,6 +142,7 @@ def run(
     rescore: str | None,
     cross: bool,
     jobs: int | None,
+    on: str | None,
     resume: bool,
     allow_unscored: bool,
     by: tuple[str, ...],
@@ -189,6 +195,7 @@ def run(
         trust_config=trust_config,
         cross=cross,
         jobs=jobs,
+        on=on,
         resume=resume,
         save=not no_store,
         store=store,
