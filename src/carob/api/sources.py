@@ -99,12 +99,18 @@ def _files_of_folder(folder: Path) -> list[Path]:
     """The files of a folder, else those of its subfolders: coding agents have a folder for each
     project or day."""
     if files := files_in(folder):
-        return files
+        return [*files, *_files_of_subagents(files), *sorted(folder.glob("events/event-*.json"))]
     below = sorted(path for path in folder.rglob("*") if path.name.endswith(_SESSION_FILES))
     files = [path for path in below if path.is_file() and not path.name.endswith(_NOTE_FILES)]
     if not files:
         raise InputError("no files in this folder or below it", where=str(folder))
     return files
+
+
+def _files_of_subagents(files: Iterable[Path]) -> list[Path]:
+    """The runs of sub-agents, which Claude Code stores in a folder named like the session."""
+    sessions = (path.with_suffix("") for path in files if path.suffix == ".jsonl")
+    return sorted(run for session in sessions for run in session.glob("subagents/*.jsonl"))
 
 
 def _skip_unknown_files(files: list[Path], report: ProblemListener) -> list[Path]:

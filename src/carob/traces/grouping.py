@@ -166,6 +166,7 @@ def _session_keys(chunk: Chunk, *, is_whole: bool) -> bytes | None:
             return None
         traces = [*collection.spans.values(), *collection.ready_traces]
         names = {name for trace in traces for name in (trace.session, f"t{trace.id}")}
+        names |= {f"c{trace.delegated_by}" for trace in traces if trace.delegated_by}
         return array("Q", sorted(set(map(text_digest, names)))).tobytes() or None
     except CarobError:
         return None

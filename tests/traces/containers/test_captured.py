@@ -45,7 +45,7 @@ def test_turns_are_what_happened(name: str):
 
 def check_tools(turn: Turn, truth: dict[str, Any]) -> None:
     calls = turn.tool_calls
-    assert [[call.name, call.args] for call in calls or ()] == truth["calls"]
+    assert [[call.name, call.args] for call in calls or ()] == (truth["calls"] or [])
     assert (calls is None) == (truth["calls"] is None)
     results = [[item.name, item.error is not None] for item in turn.tool_results]
     assert results == [[name, failed] for name, _, failed in truth["results"]]

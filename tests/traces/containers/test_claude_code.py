@@ -61,7 +61,7 @@ def test_calls_of_a_subagent_belong_to_the_turn_and_its_words_do_not():
 def test_file_of_a_subagent_is_a_trace_of_its_own():
     delegated: dict[str, Json] = {"isSidechain": True, "agentId": "7"}
     (trace,) = read(user("Find the hours") | delegated, answer(text("9 to 5.")) | delegated)
-    assert (trace.id, trace.conversation, trace.attributes) == ("7", None, {"session": "s"})
+    assert (trace.id, trace.conversation, trace.attributes) == ("7", None, {"delegated_by": "s"})
     assert [(turn.user, turn.response) for turn in trace.turns] == [("Find the hours", "9 to 5.")]
 
 

@@ -14,10 +14,12 @@ from carob.traces.containers.chat import Chat
 from carob.traces.shape import as_array, as_object, as_text, first_value, objects_in
 
 _ROLES = {"user": "user", "bot": "assistant", "skill": "assistant"}
+_READERS = {"user": "assistant", "bot": "user", "skill": "user"}
+"""The writer by the role of whom an activity is for: bots often state the role of users only."""
 
 
 class BotFramework:
-    """Activities: objects with a `type`, and a `from` that has a role."""
+    """Activities: objects with a `type`, and a `from` or `recipient` that has a role."""
 
     name = "bot-framework"
 
@@ -41,7 +43,15 @@ class BotFramework:
 
 
 def _role(activity: dict[str, Json]) -> str | None:
-    return _ROLES.get(as_text(as_object(activity.get("from")).get("role")) or "")
+    writer, reader = as_object(activity.get("from")), as_object(activity.get("recipient"))
+    if role := _ROLES.get(as_text(writer.get("role")) or ""):
+        return role
+    if not writer or "conversation" not in activity:
+        return None
+    if role := _READERS.get(as_text(reader.get("role")) or ""):
+        return role
+    # Without any role, an answer is still known by the activity that it answers.
+    return "assistant" if activity.get("replyToId") else None
 
 
 def _message(activity: dict[str, Json]) -> Json:

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from carob.schema import Json, ModelCall, Trace, Usage
 from carob.traces.containers.claude_usage import count_messages, message_id
 from carob.traces.containers.cursor_calls import add_cursor_call, is_cursor_call
+from carob.traces.mapping.delegation import DELEGATED_BY
 from carob.traces.messages.chat import add_chat_message
 from carob.traces.messages.turns import TurnBuilder
 from carob.traces.messages.usage import usage_of
@@ -107,7 +108,7 @@ def _read_session(session: str | None, items: list[dict[str, Json]], source: str
         convention="claude-code-session",
         mapper="claude-code-session@1",
         conversation=None if is_delegated else session,
-        attributes={"session": session} if agent_id else {},
+        attributes={DELEGATED_BY: session} if is_delegated and session else {},
     )
 
 

@@ -27,6 +27,7 @@ BUILTIN: dict[str, str] = {
     "python-console": "carob.traces.containers.python_console:PythonConsole",
     "any-agent": "carob.traces.containers.any_agent:AnyAgent",
     "agentops": "carob.traces.containers.agentops:AgentOps",
+    "mlflow": "carob.traces.containers.mlflow:MlFlowTrace",
     "nested": "carob.traces.containers.nested:Nested",
     "opik": "carob.traces.containers.opik:Opik",
     "langfuse": "carob.traces.containers.langfuse:Langfuse",

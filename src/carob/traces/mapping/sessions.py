@@ -8,6 +8,7 @@ from itertools import groupby
 import msgspec
 
 from carob.schema import ModelCall, ToolCall, Trace, Turn
+from carob.traces.mapping.delegation import is_delegated, join_delegated
 from carob.traces.mapping.tokens import find_missing_tokens
 
 
@@ -22,25 +23,31 @@ def merge_sessions(traces: Iterable[Trace]) -> Iterator[Trace]:
         key = ("c", trace.conversation) if trace.conversation else ("t", trace.id)
         groups.setdefault(key, []).append(trace)
     for (kind, name), group in groups.items():
-        yield _merge_traces(name, group) if kind == "c" else _merge_traces(group[0].id, group)
+        yield merge_traces(name, group) if kind == "c" else merge_traces(group[0].id, group)
 
 
-def _merge_traces(session_id: str, group: list[Trace]) -> Trace:
+def merge_traces(session_id: str, group: list[Trace]) -> Trace:
+    """Merge the traces of one session."""
     # The id decides between equal starts, so that the order of the files plays no part.
-    ordered = sorted(group, key=lambda trace: (_start(trace), trace.id))
+    in_order = sorted(group, key=lambda trace: (_start(trace), trace.id))
+    delegated = [trace for trace in in_order if is_delegated(trace)]
+    ordered = [trace for trace in in_order if not is_delegated(trace)]
+    if not ordered:
+        ordered, delegated = delegated, []
     first, last = ordered[0], ordered[-1]
     sources: dict[str, str] = {}
     gaps: dict[str, str] = {}
     for trace in reversed(ordered):
         sources.update(trace.sources)
         gaps.update(trace.gaps)
-    missing = find_missing_tokens([call for trace in ordered for call in trace.model_calls])
+    missing = find_missing_tokens([call for trace in in_order for call in trace.model_calls])
     if missing is not None:
         gaps["usage"] = missing
     all_turns = [turn for trace in ordered for turn in trace.turns]
     turns = _join_resumed(_join_inner_runs(all_turns) if len(ordered) > 1 else all_turns)
     if len(turns) < len(all_turns) and all(_is_finished(turn) for turn in turns):
         gaps.pop("response", None)
+    turns = join_delegated(turns, [turn for trace in delegated for turn in trace.turns])
     return msgspec.structs.replace(
         first,
         id=session_id,

@@ -18,6 +18,7 @@ from carob.traces.messages.tool_blocks import (
     add_calls,
     add_keyed_block,
     block_type,
+    is_openai_call,
     is_tool_block,
     read_result,
     read_tool_message,
@@ -181,7 +182,7 @@ def add_block(message: Message, block: dict[str, Json]) -> None:
         add_call(message, block)
     elif kind in RESULT_TYPES:
         message.results.append(read_result(block))
-    elif kind is None and block.keys() >= _VERCEL_CALL:
+    elif (kind is None and block.keys() >= _VERCEL_CALL) or is_openai_call(block):
         add_call(message, block)
     elif isinstance(text := block.get("text", block.get("content")), str):
         if text.startswith(PRINTED_PREFIXES):

@@ -76,6 +76,15 @@ def is_tool_block(block: Json) -> bool:
     return any(key in block for key in _RESULT_KEYS)
 
 
+def is_openai_call(block: dict[str, Json]) -> bool:
+    """Whether a block is an item of OpenAI's `tool_calls`, which Langtrace writes as content; the
+    definition of a tool has the same type, but no arguments."""
+    function = block.get("function")
+    return (
+        block.get("type") == "function" and isinstance(function, dict) and "arguments" in function
+    )
+
+
 def add_keyed_block(message: Message, block: dict[str, Json]) -> None:
     """Add a block of Bedrock or Gemini, whose only key is its type."""
     for key in _CALL_KEYS:

@@ -18,11 +18,13 @@ from carob.schema.problem import ProblemListener, ignore
 from carob.traces.containers.container import LogRecord, Record
 from carob.traces.containers.otlp import Records
 from carob.traces.conventions.hints import span_convention
+from carob.traces.mapping.delegation import DELEGATED_BY
 from carob.traces.mapping.traces import to_traces
 from carob.traces.reading.assemble import order_if_complete, spans_of
 from carob.traces.reading.spill import Spill, TraceSlot
 from carob.traces.reading.stream import Chunk, FileRange, RecordStream, reread
 from carob.traces.reading.trace_table import CollectedFacts, CollectedTrace, TraceTable
+from carob.traces.shape import as_text
 
 MAX_HELD = 8 << 20
 """Bytes of input whose spans may be held at once."""
@@ -333,6 +335,7 @@ class Collector:
                 digest,
                 _blank_convention(trace),
                 not trace.turns,
+                as_text(trace.attributes.get(DELEGATED_BY)),
             )
         )
 

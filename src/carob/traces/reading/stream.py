@@ -25,6 +25,7 @@ from carob.schema.problem import ProblemListener, ignore
 from carob.traces.containers import otlp
 from carob.traces.containers.container import Record
 from carob.traces.containers.detect import read_batches
+from carob.traces.reading.event_files import group_event_files
 from carob.traces.reading.json_values import is_divisible, read_lines, read_values
 
 _BLOCK = 1 << 20
@@ -49,6 +50,8 @@ class Chunk(NamedTuple):
     end: int | None = None
     copy: str = ""
     """Where its bytes are, if not at the path: the copy of a file in object storage."""
+    events: tuple[str, ...] = ()
+    """The files of a folder that have one event each, read as one."""
 
     def open_path(self) -> Path:
         """The path to open."""
@@ -56,16 +59,22 @@ class Chunk(NamedTuple):
 
 
 def whole_files(paths: list[Path]) -> list[Chunk]:
-    """Each file as one chunk. Only plain text has an end: packed files cannot be read by offset."""
-    return [
-        Chunk(
-            index,
-            str(path),
-            end=path.stat().st_size if is_divisible(path) else None,
-            copy=os.fspath(path) if isinstance(path, CopiedFile) else "",
-        )
-        for index, path in enumerate(paths)
-    ]
+    """Each file as one chunk, and a folder of single events as one. Only plain text has an end:
+    packed files cannot be read by offset."""
+    index = {path: number for number, path in enumerate(paths)}
+    return [_whole_chunk(index[group[0]], group) for group in group_event_files(paths)]
+
+
+def _whole_chunk(index: int, group: list[Path]) -> Chunk:
+    path = group[0]
+    if len(group) > 1:
+        return Chunk(index, str(path.parent), events=tuple(map(str, group)))
+    return Chunk(
+        index,
+        str(path),
+        end=path.stat().st_size if is_divisible(path) else None,
+        copy=os.fspath(path) if isinstance(path, CopiedFile) else "",
+    )
 
 
 def whole_remote_file(file: RemoteFile) -> Chunk:
@@ -136,6 +145,10 @@ class RecordStream:
         return read_batches(self._values(), source=self.chunk.path, report=self.report)
 
     def _values(self) -> Iterator[Json | bytes | otlp.Records]:
+        for path in self.chunk.events:
+            yield from read_values(Path(path), report=self.report, decode=otlp.decode)
+        if self.chunk.events:
+            return
         if self.chunk.end is None:
             yield from read_values(self.chunk.open_path(), report=self.report, decode=otlp.decode)
             return

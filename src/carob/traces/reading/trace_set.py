@@ -11,7 +11,7 @@ import msgspec
 from carob.files.scratch import ScratchFolder
 from carob.files.spool import PickleCodec, Spool, SpooledSequence
 from carob.schema import Json, Trace
-from carob.traces.mapping.sessions import merge_sessions
+from carob.traces.mapping.sessions import merge_traces
 from carob.traces.reading.collect import Collection
 from carob.traces.reading.spill import SpillReader, TraceSlot
 from carob.traces.reading.trace_table import CollectedTrace, TraceTable
@@ -87,7 +87,7 @@ def _read_sessions(sessions: Iterable[SessionSlots]) -> Iterator[Trace]:
 def group_sessions(collection: Collection) -> Sequence[SessionSlots]:
     """Sessions by start, then by id, so that the order of the input plays no part. Many of them are
     kept in a file."""
-    ready = _number_duplicates(collection.ready_traces)
+    ready = _join_delegated(list(_number_duplicates(collection.ready_traces)))
     if isinstance(collection.spans, TraceTable) and collection.spans.is_large:
         spool = Spool(PickleCodec[SessionSlots](), in_memory=0)
         for name, slots in collection.spans.sessions(ready):
@@ -125,6 +125,17 @@ def _number_duplicates(traces: Iterable[CollectedTrace]) -> Iterator[CollectedTr
             yield msgspec.structs.replace(trace, id=numbered)
 
 
+def _join_delegated(traces: list[CollectedTrace]) -> list[CollectedTrace]:
+    """The runs of sub-agents become parts of their sessions, as far as these were read."""
+    sessions = {trace.conversation for trace in traces} - {None}
+    return [
+        msgspec.structs.replace(trace, conversation=trace.delegated_by)
+        if trace.delegated_by in sessions
+        else trace
+        for trace in traces
+    ]
+
+
 def _merge_session(name: str, traces: list[Trace]) -> Trace:
     """One trace of a session, which lists the ids of the traces that it was merged from."""
     if len(traces) == 1:
@@ -132,7 +143,7 @@ def _merge_session(name: str, traces: list[Trace]) -> Trace:
         if merged.id == name:
             return merged
     else:
-        merged = next(merge_sessions(traces))
+        merged = merge_traces(name, traces)
     ids = list(dict.fromkeys([trace.id for trace in traces]))
     if ids == [name]:
         return merged

@@ -53,6 +53,8 @@ class CollectedTrace(msgspec.Struct, gc=False):
     """The convention of a trace that records nothing that was said or done; else `None`."""
     is_empty: bool = False
     """Whether the trace has no turn at all."""
+    delegated_by: str | None = None
+    """The session of which a sub-agent's run is a part, if it is read as well."""
 
     @property
     def is_used(self) -> bool:
