@@ -15,8 +15,15 @@ from carob.api.sources import FileState
 from carob.runner.job import ScoringJob
 from carob.schema import Trace
 from carob.schema.digest import dataset_digest
+from carob.schema.history import UnfinishedRun
 from carob.store import exists, open_store
-from carob.store.unfinished import RunKey, load_shards, remove_unfinished, save_shards
+from carob.store.unfinished import (
+    RunKey,
+    load_shards,
+    remove_unfinished,
+    save_shards,
+    unfinished_runs,
+)
 
 _FOLDER = Path(".carob") / "unfinished"
 
@@ -61,6 +68,14 @@ class StoredBatches:
                     Path(f"{self._own_file}{suffix}").unlink(missing_ok=True)
                 _FOLDER.rmdir()  # fails if other runs are unfinished
                 _FOLDER.parent.rmdir()
+
+
+def list_unfinished(store: str) -> tuple[UnfinishedRun, ...]:
+    """Return the runs in progress of a store, newest first."""
+    if not exists(store):
+        return ()
+    with open_store(store) as database:
+        return unfinished_runs(database)
 
 
 def run_key(

@@ -16,7 +16,7 @@ from carob import __version__
 from carob.cli.color import color_setting
 from carob.errors import CarobError, StoppedError, UsageError
 from carob.lazy import load_object
-from carob.text.spelling import did_you_mean
+from carob.text.spelling import did_you_mean, nearest_name
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -181,7 +181,8 @@ def _usage_error(error: click.ClickException) -> UsageError:
     hint = f"run `{context.command_path} --help` for usage" if context else None
     if isinstance(error, click.NoSuchOption):
         text = f"unknown option {error.option_name}"
-        known = _OTHER_TOOLS.get(error.option_name)
-        candidates = [known] if known else sorted(error.possibilities or ())
+        similar = sorted(error.possibilities or ())
+        known = _OTHER_TOOLS.get(error.option_name) or nearest_name(error.option_name, similar)
+        candidates = [known] if known else similar
         hint = f"did you mean {' or '.join(candidates)}?" if candidates else hint
     return UsageError(text[:1].lower() + text[1:], hint=hint)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Literal, get_args
 
 from carob.api import history
+from carob.api.unfinished import list_unfinished
 from carob.report.markup import Child, Markup, join, tag
 from carob.report.text import count
 from carob.schema import Verdict
@@ -26,6 +27,7 @@ from carob.server.pages.parts import (
     stamp,
     text_field,
 )
+from carob.server.pages.progress import unfinished_list
 from carob.server.workspace import Workspace
 
 pages = Pages()
@@ -78,6 +80,7 @@ def list_runs(workspace: Workspace, query: RunsPageQuery) -> Page:
             _filters(query),
             tag(
                 "div",
+                unfinished_list(list_unfinished(workspace.store)) if newest else None,
                 no_runs() if newest and not runs else _table(runs, query),
                 _more(found, query),
                 id="runs",
