@@ -160,9 +160,9 @@ def _agreement(scale: RatingScale, cases: int, pairs: Iterable[_RatingPair]) -> 
 def _bias(rated: Sequence[_RatedAnswer], spec: MetricSpec) -> Statistic | None:
     """The mean of judge minus human over cases, if the labels are numbers."""
     differences: defaultdict[str, list[float]] = defaultdict(list)
-    for one in rated:
-        if not isinstance(one.human, str):
-            differences[one.answer.case].append(one.score - one.human)
+    for rating in rated:
+        if not isinstance(rating.human, str):
+            differences[rating.answer.case].append(rating.score - rating.human)
     if not differences:
         return None
     low, high = spec.scale
@@ -187,16 +187,18 @@ def _unscored_labels(answers: Iterable[LabelledAnswer]) -> UnscoredLabels:
 
 
 def _disagreements(scale: RatingScale, rated: Sequence[_RatedAnswer]) -> Iterator[Disagreement]:
-    apart = [one for one in rated if scale.category(one.human) != scale.category(one.score)]
-    apart.sort(key=lambda one: -scale.distance(one.human, one.score))
-    for one in apart[:_MOST_DISAGREEMENTS]:
-        notes = [label.note for label in one.answer.labels if label.note]
+    apart = [
+        rating for rating in rated if scale.category(rating.human) != scale.category(rating.score)
+    ]
+    apart.sort(key=lambda rating: -scale.distance(rating.human, rating.score))
+    for rating in apart[:_MOST_DISAGREEMENTS]:
+        notes = [label.note for label in rating.answer.labels if label.note]
         yield Disagreement(
-            case=one.answer.case,
-            trace=one.answer.trace,
-            human=scale.category(one.human),
-            judge=scale.category(one.score),
-            value=one.score,
-            reason=one.reason,
+            case=rating.answer.case,
+            trace=rating.answer.trace,
+            human=scale.category(rating.human),
+            judge=scale.category(rating.score),
+            value=rating.score,
+            reason=rating.reason,
             note="; ".join(dict.fromkeys(notes)),
         )

@@ -92,12 +92,12 @@ async def find_facts(passage: Passage, writer: CaseWriter, number: int) -> list[
     instructions = _FACTS.format(number=number)
     written = await writer.write(instructions, _fence("passage", passage.text), PassageFacts)
     facts: dict[str, str] = {}
-    known = _squeeze(passage.text)
+    text = _squeeze(passage.text)
     for fact in written.facts:
         squeezed = _squeeze(fact).strip(" .,;:")
         # Whole words, and whole numbers: 19 is neither a fact of 2019 nor of 19.50.
         literal = rf"(?<!\w)(?<!\d[.,]){re.escape(squeezed)}(?!\w)(?![.,]\d)"
-        if tokenize(squeezed) and re.search(literal, known):
+        if tokenize(squeezed) and re.search(literal, text):
             facts.setdefault(squeezed, fact.strip(" .,;:\n"))
     return list(facts.values())[:number]
 
@@ -112,10 +112,10 @@ async def ask_about(fact: str, passage: Passage, writer: CaseWriter) -> Case:
         raise NotKeptError("the question contains the answer")
 
     async def vote(sample: int) -> bool:
-        asked = f"{_fence('passage', passage.text)}\n{_fence('question', question)}"
-        found = await writer.ask(_ANSWER, asked, PassageAnswer, sample)
+        prompt = f"{_fence('passage', passage.text)}\n{_fence('question', question)}"
+        answer = await writer.ask(_ANSWER, prompt, PassageAnswer, sample)
         # The few words of the fact, with no other number: "5 to 7" is not "5".
-        return found is not None and found.answerable and _same_answer(found.answer, fact)
+        return answer is not None and answer.answerable and _same_answer(answer.answer, fact)
 
     await writer.check(vote)
     case = Case(
@@ -139,9 +139,9 @@ def _same_answer(answer: str, fact: str) -> bool:
 
 def _contains(text: str, part: str) -> bool:
     """Whether the words of a part follow each other in a text, whatever their endings and case."""
-    words, wanted = tokenize(text), tokenize(part)
-    starts = range(len(words) - len(wanted) + 1)
-    return bool(wanted) and any(words[at : at + len(wanted)] == wanted for at in starts)
+    words, phrase = tokenize(text), tokenize(part)
+    starts = range(len(words) - len(phrase) + 1)
+    return bool(phrase) and any(words[at : at + len(phrase)] == phrase for at in starts)
 
 
 def _squeeze(text: str) -> str:

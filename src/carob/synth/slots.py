@@ -94,18 +94,18 @@ def _leave_out_slot(case: Case, draw: Draw, world: World) -> Variant | None:
         text=f"The agent asks the user for the {name}, which the user has not stated, and does not"
         f" call {slot.call.name} with an invented {name}.",
     )
-    asked = forget_outcome(case, slot.turn, message, None, rubric)
-    return Variant(asked, slot=slot.name)
+    changed = forget_outcome(case, slot.turn, message, None, rubric)
+    return Variant(changed, slot=slot.name)
 
 
 def _remove_value(message: str, value: str) -> str | None:
     """The message without a value and the words that introduce it; `None` if what is left could
     mean something else."""
     sentences = split_sentences(message)
-    others = [sentence for sentence in sentences if not find_literal(sentence, value)]
+    rest_of_message = [sentence for sentence in sentences if not find_literal(sentence, value)]
     (sentence,) = (sentence for sentence in sentences if find_literal(sentence, value))
-    if others and _STATEMENT.fullmatch(sentence):
-        return " ".join(others)
+    if rest_of_message and _STATEMENT.fullmatch(sentence):
+        return " ".join(rest_of_message)
     (at,) = find_literal(sentence, value)
     before, rest = _LABEL.sub("", sentence[: at.start()]), sentence[at.end() :]
     before = _DANGLING.sub("", before)
@@ -153,8 +153,8 @@ def _with_results(case: Case, *results: ToolResult) -> Case:
 
 def _is_id(slot: StatedSlot) -> bool:
     """Whether a value names a thing. Dates and amounts have digits too, but always exist."""
-    named = re.search(r"(?i)(^|_)(id|number|no|code|ref|reference|key)$|[a-z]I[dD]$", slot.name)
-    return bool(named) and sum(char.isdigit() for char in slot.text) >= _MIN_DIGITS
+    suffix = re.search(r"(?i)(^|_)(id|number|no|code|ref|reference|key)$|[a-z]I[dD]$", slot.name)
+    return bool(suffix) and sum(char.isdigit() for char in slot.text) >= _MIN_DIGITS
 
 
 def _scramble(text: str, draw: Draw) -> str:

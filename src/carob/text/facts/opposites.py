@@ -68,31 +68,31 @@ def find_opposites(
     """
     conflicts: list[tuple[Position, Position]] = []
     for position in stated:
-        others = [other for other in known if _share_context(position, other)]
-        sides = {other.side for other in others}
-        sides_stated = {other.side for other in stated if _share_context(position, other)}
+        related = [fact for fact in known if _share_context(position, fact)]
+        sides = {fact.side for fact in related}
+        sides_stated = {claim.side for claim in stated if _share_context(position, claim)}
         if len(sides_stated) == 1 and sides == {not position.side}:
-            conflicts.append((position, others[0]))
+            conflicts.append((position, related[0]))
     return conflicts
 
 
 def _find_in_clause(clause: str, language: str) -> Iterator[Position]:
     words = split_words(clause)
-    found = [*islice(_phrases_in(words), _MAX_IN_CLAUSE)]
-    if not found:
+    phrases = [*islice(_phrases_in(words), _MAX_IN_CLAUSE)]
+    if not phrases:
         return
     extraction = extract_quantities(clause, language)
-    used = {index for _, start, end in found for index in range(start, end)}
+    used = {index for _, start, end in phrases for index in range(start, end)}
     content = {
         stem_word(word)
         for index, word in enumerate(words)
         if index not in used and _is_content(word) and not word.isdigit()
     }
-    others = [word for index, word in enumerate(words) if index not in used]
+    unused = [word for index, word in enumerate(words) if index not in used]
     # The `no` of the Portuguese `no máximo` negates nothing.
-    negated = is_negated(clause if NEGATORS.isdisjoint(words) else " ".join(others))
+    negated = is_negated(clause if NEGATORS.isdisjoint(words) else " ".join(unused))
     rest = clause
-    for phrase, start, end in found:
+    for phrase, start, end in phrases:
         rest = re.split(r"\W+".join(words[start:end]), rest, maxsplit=1, flags=re.IGNORECASE)[-1]
         yield Position(
             pair=phrase.pair,
@@ -132,7 +132,7 @@ def _share_context(first: Position, second: Position) -> bool:
 
 
 def _share_quantity(first: Position, second: Position) -> bool:
-    return any(matches(one, other) for one in first.quantities for other in second.quantities)
+    return any(matches(a, b) for a in first.quantities for b in second.quantities)
 
 
 class _Phrase(NamedTuple):

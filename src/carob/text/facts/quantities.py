@@ -128,10 +128,10 @@ def _bare_numbers(reading: Reading) -> Iterable[Decimal | int | None]:
     return (reading.value,)
 
 
-def _agree_in_dates(one: Date, other: Date) -> bool:
+def _agree_in_dates(first: Date, second: Date) -> bool:
     return all(
         mine == theirs or mine is None or theirs is None
-        for mine, theirs in zip(one, other, strict=True)
+        for mine, theirs in zip(first, second, strict=True)
     )
 
 
@@ -146,8 +146,8 @@ def _agree_in_units(reading: Reading, unit: str, values: Sequence[Decimal]) -> b
     converted = there.apply(value)
     nearest = bisect_left(values, converted)
     return any(
-        _rounds_to(converted, other) or _rounds_to(back.apply(other), value)
-        for other in values[max(0, nearest - 2) : nearest + 2]
+        _rounds_to(converted, candidate) or _rounds_to(back.apply(candidate), value)
+        for candidate in values[max(0, nearest - 2) : nearest + 2]
     )
 
 
@@ -174,8 +174,8 @@ def _conversion(unit: str, target: str) -> _UnitConversion | None:
     source, goal = registry.Unit(PINT_NAMES[unit]), registry.Unit(PINT_NAMES[target])
     if source.dimensionality != goal.dimensionality:
         return None
-    zero, one = (float(registry.Quantity(x, source).to(goal).magnitude) for x in (0.0, 1.0))
-    return _UnitConversion(one - zero, zero)
+    start, step = (float(registry.Quantity(x, source).to(goal).magnitude) for x in (0.0, 1.0))
+    return _UnitConversion(step - start, start)
 
 
 @lru_cache(maxsize=1)
