@@ -111,3 +111,27 @@ def test_functions_that_cannot_be_metrics_are_refused():
     }.items():
         with pytest.raises(UsageError, match=message):
             carob.metric(cast("ScoreFunction", function))
+
+
+def test_function_may_return_why_there_is_no_score():
+    @carob.metric
+    def undecided(case: Case, trace: Trace) -> Unscored | Failed:
+        if trace.turns[-1].response:
+            return Failed(kind="offline", message="no dictionary")
+        return Unscored("nothing to judge")
+
+    assert evaluate(undecided(), CASE, trace(None)) == Unscored("nothing to judge")
+    assert evaluate(undecided(), CASE, trace("19")) == Failed("offline", "no dictionary")
+
+
+def test_unknown_type_in_a_signature_is_refused():
+    def strange(
+        case: Case,
+        trace: Trace,
+        *,
+        words: Wrods = 5,  # pyright: ignore  # noqa: F821, PGH003 - unknown on purpose
+    ) -> float:
+        return 1.0
+
+    with pytest.raises(UsageError, match="unknown type in the signature: name 'Wrods'"):
+        carob.metric(strange)  # pyright: ignore[reportUnknownArgumentType]

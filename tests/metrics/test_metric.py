@@ -3,8 +3,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from carob.metrics import Metric, Outcome, evaluate
-from carob.schema import Case, Failed, Score, Trace
+from carob.metrics import Metric, Need, Outcome, evaluate
+from carob.metrics.needs import unmet_need
+from carob.schema import Case, Failed, Score, Trace, Unscored
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,3 +44,18 @@ def test_outcome_of_the_metric_is_returned():
 def test_metric_is_offline_and_on_the_unit_scale_unless_it_says_otherwise():
     assert (Constant.scale, Constant.better, Constant.threshold) == ((0.0, 1.0), "higher", None)
     assert not Constant.judged
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading(Constant):
+    """Needs the tool calls."""
+
+    name: ClassVar[str] = "reading"
+    needs: ClassVar[tuple[Need, ...]] = ("response", "tool_calls")
+
+
+def test_score_that_rests_on_a_part_known_to_be_missing_is_withdrawn():
+    case, cut = Case(id="c"), Trace(id="t", gaps={"tool_calls": "the calls were sampled"})
+    assert evaluate(Reading(), case, cut) == Unscored("the calls were sampled")
+    assert evaluate(Constant(), case, cut) == Score(value=0.5)
+    assert unmet_need("tool_calls", cut) == "the calls were sampled"

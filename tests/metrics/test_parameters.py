@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from carob.errors import UsageError
-from carob.metrics import Metric, build, metric_parameters
+from carob.metrics import Metric, build, metric_parameters, parameters
 from carob.metrics.safety.safety import Safety
 from carob.metrics.text.contract import Contract
 from carob.metrics.text.matching import Regex
@@ -90,7 +90,7 @@ def test_missing_package_is_reported_before_the_run(monkeypatch: pytest.MonkeyPa
 def test_hint_names_an_extra_that_contains_the_missing_package(
     kind: type[Metric], monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setitem(build.__globals__, "find_spec", dict[str, None]().get)
+    monkeypatch.setattr(parameters, "find_spec", dict[str, None]().get)
     with pytest.raises(UsageError) as caught:
         build(kind.name, {}, {kind.name: kind})
     extra = re.fullmatch(r".*pip install '(?:carob|\.)\[(\w+)]'", caught.value.hint or "")

@@ -95,3 +95,12 @@ def test_every_path_below_a_value_of_another_type_differs(got: Json):
     assert score.value == 1 / 3
     assert score.details["differing"] == ["cart.x", "cart.y"]
     assert score.reason.startswith(f"cart.x: expected 1, got nothing: cart is {got!r}; ")
+
+
+def test_elements_that_are_missing_at_the_end_of_a_list_differ():
+    score = compare({"lines": [{"sku": "A"}, {"sku": "B", "n": 2}]}, {"lines": [{"sku": "A"}]})
+    assert score.value == 1 / 3
+    assert score.details["differing"] == ["lines.1.sku", "lines.1.n"]
+    assert (
+        score.reason == "lines.1.sku: expected 'B', got nothing; lines.1.n: expected 2, got nothing"
+    )

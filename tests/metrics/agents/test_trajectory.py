@@ -116,3 +116,13 @@ def test_continuing_agent_may_be_repeated_or_not():
     assert value("exact", "greet greet bill bill", *turns) == 1.0
     assert value("similarity", "greet bill bill pay", *turns) == 0.5
     assert value("exact", "greet bill", agents("greet bill"), agents("greet bill")) == 0.0
+
+
+def test_trajectory_that_is_too_long_to_compare_is_unscored():
+    case = Case(id="c", trajectory=("greet",) * 2000)
+    turn = agents("greet " * 2000)
+    fits = Trajectory().score(case, Trace(id="t", turns=(turn,)))
+    assert isinstance(fits, Score)
+    assert fits.value == 1.0
+    longer = Trace(id="t", turns=(turn, agents("pay")))
+    assert Trajectory().score(case, longer) == Unscored("too many steps to compare: 2001")

@@ -9,6 +9,7 @@ import pytest
 from carob.metrics import Metric
 from carob.metrics.needs import NO_ARGS
 from carob.metrics.tools.accuracy import ToolUsage
+from carob.metrics.tools.calls import NOT_RECORDED
 from carob.metrics.tools.trajectory import ToolTrajectory
 from carob.schema import Case, Json, Score, SourceDocument, ToolCall, Trace, Turn, Unscored
 
@@ -176,6 +177,27 @@ def test_other_calls_are_wrong_whether_or_not_arguments_were_recorded():
 def test_calls_that_were_not_recorded_are_unscored():
     outcome = EXACT.score(case((A,)), trace(None))
     assert outcome == Unscored(reason="tool calls were not recorded")
+
+
+@pytest.mark.parametrize("metric", [EXACT, ANY, ToolUsage()])
+def test_turn_that_was_not_recorded_may_not_pass_the_case(metric: Metric):
+    golden = case((A,), (B,))
+    assert metric.score(golden, trace((A,), None)) == NOT_RECORDED
+    score = metric.score(case((A,), ()), trace((A,), None))
+    assert isinstance(score, Score)
+    assert (score.value, score.turns) == (1.0, (1.0, None))
+
+
+def test_turn_that_was_not_recorded_leaves_the_failure_of_another():
+    score = EXACT.score(case((A,), (B,), (C,)), trace((B,), None, (C,)))
+    assert isinstance(score, Score)
+    assert (score.value, score.turns) == (0.5, (0.0, None, 1.0))
+    assert score.reason.startswith("turn 1: ")
+
+
+def test_other_calls_of_the_whole_trace_are_described():
+    score = EXACT.score(Case(id="c", tool_calls=(A,)), trace((B,)))
+    assert score == Score(value=0.0, reason="expected a(x=1), got b()")
 
 
 def test_calls_stated_for_the_case_are_compared_with_the_whole_trace():

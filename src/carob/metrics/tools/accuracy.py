@@ -27,6 +27,7 @@ from carob.schema import Case, Score, ToolCall, Trace, Unscored
 Calls: TypeAlias = Sequence[ToolCall]
 
 _MAX_STEPS = 20_000_000  # of the assignment: a few seconds
+_EXPECTS_NONE = Unscored(reason="the turn expects no tool calls", not_applicable=True)
 
 
 class CallMatch(NamedTuple):
@@ -99,19 +100,20 @@ class ToolUsage(Metric):
             return unrecorded
         args_recorded = has_args(trace)
         outcomes = [self._score_turn(pair, args_recorded) for pair in pair_turns(case, trace)]
-        if NO_ARGS in outcomes:  # the mean of the other turns must not pass the case
-            return NO_ARGS
+        for undecided in (NO_ARGS, NOT_RECORDED):
+            if undecided in outcomes:  # the mean of the other turns must not pass the case
+                return undecided
         return score_by_turn(case, trace, lambda pair: outcomes[pair.number - 1])
 
     def _score_turn(self, pair: TurnPair, args_recorded: bool) -> Score | Unscored:
         golden, actual = pair.golden, pair.actual
         if golden is None and not (actual and actual.tool_calls):
-            return Unscored(reason="the turn expects no tool calls", not_applicable=True)
+            return _EXPECTS_NONE
         if actual is None:
             return Score(value=0.0, reason="the turn is missing", details={**_rates(0.0, 1, 0)})
-        if actual.tool_calls is None:
-            return NOT_RECORDED
         expected = (golden.tool_calls if golden else None) or ()
+        if actual.tool_calls is None:
+            return NOT_RECORDED if expected else _EXPECTS_NONE
         return self._compare(expected, actual.tool_calls, args_recorded)
 
     def _compare(self, expected: Calls, actual: Calls, args_recorded: bool) -> Score | Unscored:

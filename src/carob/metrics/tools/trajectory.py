@@ -79,7 +79,7 @@ class ToolTrajectory(Metric):
         if (unrecorded := unrecorded_calls(case, trace)) is not None:
             return unrecorded
         match, same = _MATCH[self.match_type], self._same_call()
-        undecided = False
+        undecided: Unscored | None = None
         values: list[float | None] = []
         reasons: list[str] = []
         several = len(case.turns) > 1 or len(trace.turns) > 1
@@ -89,6 +89,7 @@ class ToolTrajectory(Metric):
             else:
                 expected, calls = golden.tool_calls or (), actual.tool_calls
                 if calls is None:
+                    undecided = undecided or (NOT_RECORDED if expected else None)
                     values.append(None)
                     continue
                 # Most turns of a wrong trace are right, and equal tuples are compared at once.
@@ -96,17 +97,15 @@ class ToolTrajectory(Metric):
                     values.append(1.0)
                     continue
                 if self._depends_on_args(expected, calls, trace):
-                    undecided = True
+                    undecided = NO_ARGS
                     values.append(None)
                     continue
                 reason = _describe_mismatch(expected, calls, same)
             values.append(0.0)
             reasons.append(f"turn {len(values)}: {reason}" if several else reason)
-        known = [value for value in values if value is not None]
         if undecided and not reasons:  # other turns may fail the case, but not pass it
-            return NO_ARGS
-        if not known:
-            return NOT_RECORDED
+            return undecided
+        known = [value for value in values if value is not None]
         return Score(value=mean(known), turns=tuple(values), reason="; ".join(reasons))
 
     def _score_trace(self, case: Case, trace: Trace) -> Score | Unscored:
