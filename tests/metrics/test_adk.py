@@ -6,6 +6,7 @@ import json
 import os
 import random
 import subprocess
+import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -141,11 +142,17 @@ def agree(ask: Ask, metric: Metric, expected: Turns, actual: Turns, **criterion:
 
 def text(chance: random.Random, most: int = 20) -> str:
     words = chance.choices(WORDS, k=chance.randint(0, most))
-    strange = "".join(
-        chr(chance.choice([chance.randint(1, 0xD7FF), chance.randint(0xE000, 0x10FFFF)]))
-        for _ in range(chance.randint(0, 4))
-    )
+    strange = "".join(strange_letter(chance) for _ in range(chance.randint(0, 4)))
     return chance.choice([" ", "\n", ", ", ""]).join([*words, strange])
+
+
+def strange_letter(chance: random.Random) -> str:
+    """Any character that every Python knows: google-adk runs in another one, and what a character
+    of a newer Unicode is depends on the interpreter."""
+    while True:
+        letter = chr(chance.choice([chance.randint(1, 0xD7FF), chance.randint(0xE000, 0x10FFFF)]))
+        if unicodedata.ucd_3_2_0.category(letter) != "Cn":
+            return letter
 
 
 def calls(chance: random.Random, kinds: Sequence[Json] = ARGS) -> tuple[ToolCall, ...]:
