@@ -301,7 +301,8 @@ def test_prune_removes_old_runs_and_keeps_a_baseline():
     assert [entry["labels"] for entry in listed()] == [{"baseline": "1.4.0"}]
 
 
-def test_command_that_needs_no_store_does_not_load_a_database():
+def test_command_that_needs_no_store_does_not_load_a_database(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delenv("COVERAGE_PROCESS_CONFIG", raising=False)  # coverage itself loads one
     program = "import sys, carob.api, carob.cli.history; sys.exit('sqlite3' in sys.modules)"
     subprocess.run([sys.executable, "-c", program], check=True)
 

@@ -78,7 +78,7 @@ def test_report_does_not_replace_an_invalid_input(shop: Path):
         "run --golden support.explain.jsonl -m rouge_l --format json",
         "run --golden support.explain.jsonl -m rouge_l --format csv",
         "run --golden support.explain.jsonl -m rouge_l --format junit",
-        "run --golden support.explain.jsonl -m rouge_l --format html",
+        "run --golden support.explain.jsonl -m rouge_l --format html --no-store",
     ],
 )
 def test_report_replaces_the_last_one(shop: Path, command: str):

@@ -60,7 +60,8 @@ def test_run_prints_the_json_contract():
     assert brake["scores"][0]["turns"] == [1.0, 1.0, 0.0]
 
 
-def test_small_run_imports_nothing_that_it_does_not_need():
+def test_small_run_imports_nothing_that_it_does_not_need(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delenv("COVERAGE_PROCESS_CONFIG", raising=False)  # coverage has imports of its own
     code = """
 import sys
 from carob.cli import carob

@@ -252,7 +252,7 @@ def test_real_model_judges_end_to_end():
     Path("tact.toml").write_text(
         'question = "Is the response polite?"\nscale = "yes/no"\ninputs = ["response"]\n', "utf-8"
     )
-    Path("carob.toml").write_text('[judge]\nmodel = "local:smollm2"\nmax_tokens = 200\n', "utf-8")
+    Path("carob.toml").write_text('[judge]\nmodel = "local:smollm2"\nmax_tokens = 60\n', "utf-8")
     row = json.loads(Path("support.explain.jsonl").read_text("utf-8-sig").splitlines()[0])
     row = {key: row[key] for key in ("case_id", "agent_name", "question", "model_answer")}
     Path("one.jsonl").write_text(f"{json.dumps(row)}\n", "utf-8")
