@@ -117,3 +117,39 @@ def test_baseline_of_different_metrics_is_an_error(run: MakeRun):
 def test_run_without_judges_needs_no_calibration(run: MakeRun):
     checks = checks_of(run(cases(2)), GateRules(require_calibration=True))
     assert checks["calibration"].status == "passed"
+
+
+@pytest.mark.parametrize("minimum", [-0.1, 1.1, float("nan")])
+def test_impossible_pass_rate_is_refused(run: MakeRun, minimum: float):
+    with pytest.raises(
+        UsageError, match=f"pass rate is {minimum:g}, expected a number from 0 to 1"
+    ):
+        checks_of(run(cases(3)), GateRules(min_pass_rate=minimum))
+
+
+def test_pass_rate_at_either_end_is_a_rule(run: MakeRun):
+    check = checks_of(run(cases(3)), GateRules(min_pass_rate=1.0))["pass_rate"]
+    assert check == GateCheck("pass_rate", "passed", "100.0% of 3 cases, expected at least 100.0%")
+    check = checks_of(run(cases(3, failing=3)), GateRules(min_pass_rate=0.0))["pass_rate"]
+    assert check == GateCheck("pass_rate", "passed", "0.0% of 3 cases, expected at least 0.0%")
+
+
+def test_rules_without_any_score_fail(run: MakeRun):
+    finished = run({"a": None, "b": None})
+    checks = checks_of(finished, GateRules(thresholds={"recall": 0.0}, min_pass_rate=0.0))
+    assert [(check.name, check.status, check.message) for check in checks.values()] == [
+        ("scored", "failed", "no case has a verdict"),
+        ("recall", "failed", "no case was scored"),
+        ("pass_rate", "failed", "no case has a verdict"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("missing", "names"),
+    [(5, "u0, u1, u2, u3, u4"), (6, "u0, u1, u2, u3, u4 and 1 more")],
+)
+def test_first_cases_without_a_verdict_are_named(run: MakeRun, missing: int, names: str):
+    finished = run({"a": 1.0} | {f"u{number}": None for number in range(missing)})
+    check = checks_of(finished, GateRules(min_pass_rate=0.0))["scored"]
+    share = f"{missing} of {missing + 1} cases have no verdict"
+    assert (check.status, check.message) == ("failed", f"{share}: {names}")

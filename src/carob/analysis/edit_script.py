@@ -69,12 +69,10 @@ def _pair(expected: ToolCall, actual: ToolCall) -> EditStep:
 
 
 def _compare_arguments(expected: Json, actual: Json) -> Iterator[ArgumentChange]:
-    if expected is None and actual in (None, {}):
-        return
+    if expected is None:
+        return  # no arguments are stated
     before = expected if isinstance(expected, dict) else {"": expected}
-    after = actual if isinstance(actual, dict) else {"": actual}
-    if expected is None or (actual is None and expected == {}):
-        return  # no arguments are stated, or none were needed
+    after = actual if isinstance(actual, dict) else {} if actual is None else {"": actual}
     for name in dict.fromkeys([*before, *after]):
         if name not in after:
             yield ArgumentChange(name, "missing", before[name], None)
