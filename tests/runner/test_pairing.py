@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import tracemalloc
 
-from carob.runner.pairing import Pairing, pair_only_case, pair_with_all
+from carob.runner.pairing import Pairing, pair_only_case, pair_traces, pair_with_all
 from carob.schema import Case, Scenario, Trace, Turn
 
 
@@ -89,3 +89,22 @@ def test_index_of_many_cases_is_built_in_little_more_memory_than_its_own():
         tracemalloc.stop()
     assert peak < 2 * size
     assert pairing.pair(trace("where is parcel 777?")).case == cases[777]
+
+
+def test_first_trace_without_a_case_waits_for_the_end_of_the_stream():
+    only = case("a", "Opening hours?")
+
+    def pairs(*traces: Trace) -> list[tuple[str | None, str]]:
+        return [
+            (pair.case.id if pair.case else None, pair.reason)
+            for pair in pair_traces([only], traces)
+        ]
+
+    by_message = ("a", "by first user message")
+    unknown = (None, "no case begins with its message")
+    assert pairs(trace("Something else")) == [("a", "the only case and the only trace")]
+    assert pairs(trace("Opening hours?")) == [by_message]
+    assert pairs(trace("Something else"), trace("Opening hours?")) == [unknown, by_message]
+    assert pairs(trace("Opening hours?"), trace("Something else")) == [by_message, unknown]
+    assert pairs(trace("x", names="b")) == [(None, "the trace names the unknown case 'b'")]
+    assert pairs() == []
