@@ -40,6 +40,8 @@ function open() {
       onEvent(kind);
     });
   source.addEventListener("reset", refresh);
+  // What changed after the server made this page and before the stream was open is in no event.
+  source.addEventListener("open", () => (timer ??= setTimeout(refresh, PAUSE)));
 }
 
 function close() {
