@@ -137,7 +137,7 @@ def test_screen_reader_hears_verdict_causes_and_cases(site: Site, visit: NewVisi
     text = screen_reader_text(visit(site).go(f"/runs/{site.seeded.bad}"))
     assert re.search(r'heading ".*Failed\. 4 of 8 cases failed\." \[level=1\]', text)
     assert 'table "Causes"' in text
-    assert re.search(r'row "failed late_frost .*last 6: passed, failed', text)
+    assert re.search(r'row "select late_frost failed late_frost .*last 6: passed, failed', text)
     assert re.search(r'link "Review \d+ waiting"', text)
 
 
@@ -263,7 +263,7 @@ _LAYOUTS = {
         "compare": {"3 div": [28, 1224]},
         "live": {"3 form": [28, 1224], "4 div": [28, 1224]},
     },
-    2560: {"run": {"2 h1": [460, 1085], "3 section": [460, 798], "8 div": [460, 1640]}},
+    2560: {"run": {"2 h1": [460, 1355], "3 section": [460, 798], "8 div": [460, 1640]}},
 }
 
 
