@@ -220,3 +220,11 @@ def test_capture_appends_in_the_format_of_the_file(trace_file: Path, tmp_path: P
     assert run("capture", trace_file, golden, "--append").stdout.startswith("0 cases added")
     result = run("capture", trace_file, tmp_path / "new.json", "--append")
     assert str(result.exception) == "missing option --to"
+
+
+def test_incomplete_token_counts_have_no_total():
+    samples = Path(__file__).parents[1] / "samples/traces/captured"
+    command = ["traces", str(samples / "openai_run_state.json"), "--format", "json"]
+    result = CliRunner().invoke(carob, command)
+    (trace,) = json.loads(result.stdout)["traces"]
+    assert {*trace["usage"].values()} == {None}

@@ -82,6 +82,8 @@ def _result(result: ToolResult) -> dict[str, Json]:
 def _usage(trace: Trace) -> dict[str, int | None]:
     usage = trace.usage
     counts: dict[str, int | None] = {name: getattr(usage, name) for name in _TOKENS}
+    if "usage" in trace.gaps:  # a sum of those that were counted would look like the total
+        return counts | {"total_tokens": None}
     sums = [_total(call.usage) for call in trace.model_calls]
     known = [number for number in sums if number is not None]
     return counts | {"total_tokens": sum(known) if known else None}

@@ -54,7 +54,7 @@ def read(values: list[Json]) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_damaged_file_raises_nothing_but_our_errors(name: str):
     chance = random.Random(name)  # noqa: S311 - the same damage every time
-    path = str(SAMPLES / name)
+    path = SAMPLES / name
     values = [cast("Json", value) for value in read_values(path, report=lambda _: None)]
     for _ in range(TRIES):
         read(damage(values, chance))
