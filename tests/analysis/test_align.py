@@ -8,7 +8,8 @@ import pytest
 from carob.analysis.align import AlignedRuns
 from carob.analysis.align import align as align_tables
 from carob.analysis.score_table import PASSED, CaseNumbers, ScoreTable
-from carob.schema import CaseScore, JudgeSpec, MetricSpec, ProfileVerdict, Run
+from carob.schema import CaseScore, JudgeSpec, MetricSpec, ProfileVerdict, Run, RunDataset
+from carob.schema.target import MockSpec, RunTarget, SimulatorSpec
 
 MakeRun = Callable[..., Run]
 
@@ -138,4 +139,58 @@ def test_different_mapper_is_listed_and_still_compared(run: MakeRun):
         "2 cases",
         "genai@1",
         "genai@2",
+    )
+
+
+def test_profile_of_only_one_run_makes_verdicts_incomparable(run: MakeRun):
+    plain = run({"a": 1.0})
+    judgement = ProfileVerdict(profile="strict", composite=1.0, passed=True, reason="")
+    case = msgspec.structs.replace(plain.cases[0], judgement=judgement, status="failed")
+    judged = msgspec.structs.replace(plain, cases=(case,))
+    for before, after in ((plain, judged), (judged, plain)):
+        assert not align(before, after).verdicts
+    assert align(plain, judged).after.statuses[0] != PASSED  # what the profile said
+
+
+def test_live_runs_under_other_conditions_are_listed(run: MakeRun):
+    def live(simulator: SimulatorSpec | None = None, mocks: MockSpec | None = None) -> Run:
+        target = RunTarget("http", {}, 1, 0, simulator=simulator, mocks=mocks)
+        return msgspec.structs.replace(run({"a": 1.0}), target=target)
+
+    simulator = SimulatorSpec("openai:user", {}, "sha256:0123456789abcdef", 6)
+    mocks = MockSpec("golden", "sha256:fedcba9876543210", "error")
+    (change,) = align(live(), live(simulator)).changed_inputs
+    assert (change.what, change.name, change.field, change.before, change.after) == (
+        "target",
+        "simulator",
+        "simulator",
+        None,
+        "openai:user sha256:0123456789ab, 6 turns",
+    )
+    (change,) = align(live(simulator, mocks), live(simulator)).changed_inputs
+    assert (change.field, change.before, change.after) == (
+        "mocks",
+        "golden sha256:fedcba987654, on miss error",
+        None,
+    )
+    assert change.effect
+    assert align(live(simulator, mocks), live(simulator, mocks)).changed_inputs == ()
+
+
+def test_every_changed_field_of_the_dataset_is_listed(run: MakeRun):
+    def on(version: str, digest: str) -> Run:
+        dataset = RunDataset("support", version, digest, "adk")
+        return msgspec.structs.replace(run({"a": 1.0}), dataset=dataset)
+
+    changes = align(on("1.0.0", "x"), on("1.1.0", "y")).changed_inputs
+    assert [(change.name, change.field, change.before, change.after) for change in changes] == [
+        ("support", "version", "1.0.0", "1.1.0"),
+        ("support", "digest", "x", "y"),
+    ]
+    (change, *_) = align(run({"a": 1.0}), on("1.0.0", "x")).changed_inputs
+    assert (change.name, change.field, change.before, change.after) == (
+        "support",
+        "name",
+        None,
+        "support",
     )

@@ -12,7 +12,8 @@ from scipy import stats
 from carob.analysis.compare import compare
 from carob.analysis.rules import ComparisonRules
 from carob.errors import EvaluationError, UsageError
-from carob.schema import CaseScore, Comparison, MetricSpec, Run
+from carob.schema import AttemptCounts, CaseScore, Comparison, MetricSpec, Run
+from carob.schema.comparison import FlakyCase
 
 MakeRun = Callable[..., Run]
 DEFAULT = ComparisonRules()
@@ -239,3 +240,42 @@ def test_negligible_differences_need_no_more_cases(run: MakeRun):
     (metric,) = compare(*tiny, ComparisonRules(margin=0.0)).metrics
     assert metric.difference
     assert metric.difference.needed is None
+
+
+def test_improvement_is_stated_with_its_size_and_its_scope(run: MakeRun):
+    before = {f"case-{n}": float(n >= 30) for n in range(40)}
+    after = dict.fromkeys(before, 1.0)
+    comparison = compare(run(before), run(after, id="run-b"), DEFAULT)
+    (metric,) = comparison.metrics
+    assert (comparison.verdict, metric.verdict) == ("improved", "improved")
+    assert metric.sentence.startswith("rose from 0.25 to 1: +0.75,")
+    assert "p < 0.0001" in metric.sentence
+    assert comparison.sentence == "pass_rate and recall improved on 40 unchanged cases"
+    assert (comparison.before.id, comparison.after.id) == ("run-a", "run-b")
+    assert comparison.before.created_at == comparison.after.created_at == "2026-03-02T10:00:00Z"
+    assert len(comparison.flips) == 30
+
+
+def test_fall_is_an_improvement_where_lower_is_better(run: MakeRun):
+    before = {f"case-{n}": 2.0 + n / 10 for n in range(20)}
+    after = {case: value - 1.0 for case, value in before.items()}
+    slow, fast = (
+        run(values, id=id, better="lower", threshold=9.0, scale=(0.0, None))
+        for id, values in (("run-a", before), ("run-b", after))
+    )
+    (metric,) = compare(slow, fast, DEFAULT).metrics
+    assert metric.verdict == "improved"
+    assert metric.sentence.startswith("fell from 2.95 to 1.95 (lower is better): −1,")
+
+
+def test_repeated_cases_are_counted_and_the_flaky_ones_listed(run: MakeRun):
+    before = run({"a": [1.0, 0.0], "b": [1.0, 1.0], "c": [1.0, 1.0]})
+    after = run({"a": [1.0, 1.0], "b": [1.0, 1.0], "c": [0.0, 0.0]}, id="run-b")
+    comparison = compare(before, after, DEFAULT)
+    assert comparison.flaky == (FlakyCase("a", AttemptCounts(1, 2), AttemptCounts(2, 2)),)
+    assert [(row.k, row.cases, row.any_passes, row.all_pass) for row in comparison.reliability] == [
+        (1, 3, (pytest.approx(5 / 6), pytest.approx(2 / 3)), (pytest.approx(5 / 6), 2 / 3)),
+        (2, 3, (1.0, pytest.approx(2 / 3)), (pytest.approx(2 / 3), pytest.approx(2 / 3))),
+    ]
+    once = compare(run({"a": 1.0}), run({"a": 0.0}, id="run-b"), DEFAULT)
+    assert (once.flaky, once.reliability) == ((), ())

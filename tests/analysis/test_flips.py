@@ -7,7 +7,7 @@ import msgspec
 from carob.analysis.align import align
 from carob.analysis.flips import find_flips
 from carob.analysis.score_table import CaseNumbers, ScoreTable
-from carob.schema import Exchange, Flip, Run
+from carob.schema import CaseScore, Exchange, Flip, Run
 
 MakeRun = Callable[..., Run]
 
@@ -60,3 +60,18 @@ def test_many_flips_are_made_while_they_are_iterated(run: MakeRun):
     assert len(flips) == 3_000
     assert flips[1:2] == (flips[1],) == tuple(flipped(*few))
     assert flips[-1].case == "case-5998"
+
+
+def test_flip_shows_the_reason_of_the_failure_and_only_compared_metrics(run: MakeRun):
+    def with_reasons(original: Run, reason: str) -> Run:
+        scores = [
+            msgspec.structs.replace(original.cases[0].scores[0], reason=reason),
+            CaseScore("latency", "info", value=1.0, reason=reason),
+        ]
+        case = msgspec.structs.replace(original.cases[0], scores=tuple(scores))
+        return msgspec.structs.replace(original, cases=(case,))
+
+    good, bad = with_reasons(run({"a": 1.0}), "all said"), with_reasons(run({"a": 0.0}), "cut off")
+    (broke,), (fixed,) = flipped(good, bad), flipped(bad, good)
+    assert (broke.kind, [score.reason for score in broke.scores]) == ("broke", ["cut off"])
+    assert (fixed.kind, [score.reason for score in fixed.scores]) == ("fixed", ["cut off"])

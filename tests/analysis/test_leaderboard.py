@@ -133,3 +133,14 @@ def test_metric_that_a_run_lacks_is_refused():
     }
     with pytest.raises(UsageError, match="'quality' is not a metric that all runs share"):
         rank_runs(runs, metric="quality")
+
+
+def test_difference_to_the_best_run_comes_with_its_interval():
+    board = rank_runs(
+        {"good": make_run("good", passed=share(38)), "poor": make_run("poor", passed=share(10))}
+    )
+    best, poor = board.runs
+    assert best.difference_interval is None
+    assert poor.difference_interval is not None
+    low, high = poor.difference_interval
+    assert -1 <= low < -0.7 < high < 0

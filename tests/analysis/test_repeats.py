@@ -4,7 +4,7 @@ from itertools import combinations
 
 import pytest
 
-from carob.analysis.repeats import is_flaky, pass_all, pass_at, reliability
+from carob.analysis.repeats import attempt_summary, is_flaky, pass_all, pass_at, reliability
 from carob.schema import AttemptCounts
 
 
@@ -47,3 +47,15 @@ def test_case_with_different_outcomes_is_flaky():
     assert is_flaky(attempts(1, 3))
     assert not is_flaky(attempts(3, 3))
     assert not is_flaky(attempts(0, 3))
+
+
+def test_run_with_repeats_has_rates_and_flaky_cases():
+    summary = attempt_summary({"a": attempts(1, 2), "b": attempts(2, 2), "c": attempts(0, 1)})
+    assert summary is not None
+    assert [(rate.k, rate.cases, rate.any_passes, rate.all_pass) for rate in summary.rates] == [
+        (1, 3, 0.5, 0.5),
+        (2, 2, 1.0, 0.5),
+    ]
+    assert summary.flaky == {"a": (1, 2)}
+    assert attempt_summary({"a": attempts(1, 1)}) is None
+    assert attempt_summary({}) is None

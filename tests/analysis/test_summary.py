@@ -166,3 +166,24 @@ def test_values_are_sorted_in_little_more_memory_than_their_own():
         assert tracemalloc.get_traced_memory()[1] < 3 * 8 * len(values)
     finally:
         tracemalloc.stop()
+
+
+def test_attempts_at_a_case_are_counted_together():
+    results = [
+        result("a", status="passed"),
+        result("a", status="failed"),
+        result("a", status="error"),
+        result("b", status="passed"),
+        result("c", status="failed"),
+        result("c", status="failed"),
+        result(None, status="passed"),
+        result(None, status="failed"),
+    ]
+    attempts = summarise(results, {}).attempts
+    assert attempts
+    assert attempts.flaky == {"a": (1, 2)}
+    assert [(rate.k, rate.cases, rate.any_passes, rate.all_pass) for rate in attempts.rates] == [
+        (1, 2, 0.25, 0.25),
+        (2, 2, 0.5, 0.0),
+    ]
+    assert not summarise([result("a"), result("b")], {}).attempts

@@ -116,6 +116,9 @@ def test_profile_of_the_user_is_found_by_name(tmp_path: Path):
             "did you mean 'weight'?",
         ),
         ({"metrics": {"a": {"weight": 1}}}, "metrics.a: missing key 'threshold'", None),
+        ({"metrics": {"a": {"threshold": 0.5}}}, "metrics.a: missing key 'weight'", None),
+        ({"composite": None}, "missing key 'composite'", None),
+        ({"metrics": None}, "missing key 'metrics'", None),
         (
             {"metrics": {"a": {"threshold": 0.5, "weight": -1}}},
             "metrics.a.weight: expected 0 or more, got -1",
@@ -144,3 +147,13 @@ def test_both_names_of_an_eval_are_one_metric(tmp_path: Path):
     metrics = {"Relevance": demand, "RelevanceExplain": demand}
     with pytest.raises(FormatError, match="duplicate metric 'Relevance'"):
         load_profile(written(tmp_path, metrics=metrics))
+
+
+def test_metric_without_weight_is_allowed_and_a_limit_off_the_scale_is_not(tmp_path: Path):
+    metrics = {"tool_recall": {"threshold": 0.5, "weight": 0}, "a": {"threshold": 0.5, "weight": 1}}
+    profile = load_profile(written(tmp_path, metrics=metrics))
+    assert profile.metrics["tool_recall"].weight == 0
+    with pytest.raises(FormatError, match=r"below: 1\.5 is not on the scale from 0 to 1"):
+        load_profile(written(tmp_path, hard_fail={"below": 1.5}))
+    contract_only = load_profile(written(tmp_path, hard_fail={"contract": True}))
+    assert (contract_only.hard_fail.below, contract_only.hard_fail.contract) == (None, True)

@@ -75,3 +75,54 @@ def test_latency_is_that_of_the_trace():
     turn = Turn(user="Open?", response="Yes", start=0, end=800 * 10**6)
     assert score({"type": "latency", "threshold": 800}, turn=turn).value == 1.0
     assert score({"type": "latency", "threshold": 799}, turn=turn).value == 0.0
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "holds"),
+    [
+        ("equals", "Yes, until 18:00.", True),
+        ("equals", "yes, until 18:00.", False),
+        ("contains", "until", True),
+        ("contains", "UNTIL", False),
+        ("contains-any", ["never", "until"], True),
+        ("contains-any", ["never", "not"], False),
+        ("contains-all", ["Yes", "until"], True),
+        ("contains-all", ["Yes", "never"], False),
+        ("icontains-any", ["NEVER", "UNTIL"], True),
+        ("icontains-all", ["YES", "NEVER"], False),
+        ("starts-with", "Yes", True),
+        ("starts-with", "until", False),
+        ("word-count", 3, True),
+        ("word-count", 2, False),
+        ("word-count", {"min": 3}, True),
+        ("word-count", {"min": 4}, False),
+        ("word-count", {"max": 3}, True),
+        ("word-count", {"max": 2}, False),
+        ("is-json", None, False),
+        ("levenshtein", "Yes, until 18:05.", True),
+        ("levenshtein", "Yes", False),
+    ],
+)
+def test_each_type_of_assertion(kind: str, value: Any, holds: bool):
+    assertion = {"type": kind} | ({} if value is None else {"value": value})
+    assert score(assertion).value == float(holds)
+    assert score(assertion | {"type": f"not-{kind}"}).value == float(not holds)
+
+
+def test_response_that_is_json_is_compared_as_such():
+    turn = Turn(user="?", response='{"open": true,  "until": 18}')
+    schema = {"type": "object", "required": ["until"]}
+    assert score({"type": "equals", "value": {"until": 18, "open": True}}, turn=turn).value == 1.0
+    assert score({"type": "equals", "value": {"until": 19, "open": True}}, turn=turn).value == 0.0
+    assert score({"type": "equals", "value": ["x"]}).value == 0.0  # the response is no JSON
+    assert score({"type": "is-json"}, turn=turn).value == 1.0
+    assert score({"type": "is-json", "value": schema}, turn=turn).value == 1.0
+    required = {"type": "object", "required": ["from"]}
+    assert score({"type": "is-json", "value": required}, turn=turn).value == 0.0
+
+
+def test_distance_is_that_of_promptfoo_unless_the_assertion_says_otherwise():
+    near = {"type": "levenshtein", "value": "Yes, until 18:00.12345"}
+    assert score(near).value == 1.0
+    assert score(near | {"value": "Yes, until 18:00.123456"}).value == 0.0
+    assert score(near | {"threshold": 4}).value == 0.0

@@ -25,7 +25,7 @@ def test_sandbox_tools_are_counted():
     sandbox_trace = trace(calls("read_file", "search", "execute_code"))
     score = SandboxUsage().score(CASE, sandbox_trace)
     assert isinstance(score, Score)
-    assert score.value == 2.0
+    assert score == Score(value=2.0, details={"tools": {"read_file": 1, "execute_code": 1}})
     own = SandboxUsage(tools=("search",)).score(CASE, sandbox_trace)
     assert isinstance(own, Score)
     assert own.value == 1.0
@@ -89,3 +89,28 @@ def test_calls_that_were_not_recorded_are_unscored():
     )
     for metric in (ToolUtilization(), SandboxUsage(), ToolSuccess()):
         assert metric.score(CASE, trace(None)) == Unscored(reason="tool calls were not recorded")
+
+
+@pytest.mark.parametrize(
+    ("result", "shown"),
+    [
+        ({"status": "error", "error_message": "no such city", "message": "x"}, "no such city"),
+        ({"status": "error", "message": "try again"}, "try again"),
+        ({"status": "Failed"}, "Failed"),
+        ("ERROR: out of memory", "ERROR: out of memory"),
+        ("Traceback (most recent call last)", "Traceback (most recent call last)"),
+        ('{"error": "timeout"}', "timeout"),
+    ],
+)
+def test_reason_says_what_the_tool_reported(result: Json, shown: str):
+    score = ToolSuccess().score(CASE, trace(calls("f"), ToolResult(id="0", result=result)))
+    assert isinstance(score, Score)
+    assert score.value == 0.0
+    assert shown in score.reason
+
+
+def test_list_of_errors_in_a_text_is_no_error():
+    result = ToolResult(id="0", result='[{"error": "timeout"}]')
+    score = ToolSuccess().score(CASE, trace(calls("f"), result))
+    assert isinstance(score, Score)
+    assert score.value == 1.0
