@@ -69,3 +69,25 @@ def test_run_goes_on_if_batches_cannot_be_saved():
     checkpoint.append(0, done("a"))
     checkpoint.append(1, done("b"))
     assert not checkpoint.flush()
+
+
+def test_batches_of_all_attempts_are_counted():
+    kept = Kept()
+    kept.batches = {0: b"{}", 1: b"{}"}
+    checkpoint = Checkpoint(kept, resume=True, patience=60)
+    assert len([*checkpoint.finished()]) == 2
+    checkpoint.append(2, done("a"))
+    checkpoint.append(3, done("b"))
+    assert checkpoint.batches == 4
+
+
+def test_many_batches_wait_for_no_clock_once_saving_has_begun():
+    kept = Kept()
+    checkpoint = Checkpoint(kept, resume=True, patience=3600)
+    for number in range(70):
+        checkpoint.append(number, done("a"))
+    assert kept.batches == {}  # a short run saves nothing, however many batches it has
+    assert checkpoint.flush()
+    for number in range(70, 70 + 64):
+        checkpoint.append(number, done("a"))
+    assert len(kept.batches) == 70 + 64

@@ -349,3 +349,35 @@ def test_judge_is_not_asked_about_cases_that_do_not_request_it(client: Patient |
     wants = msgspec.structs.replace(CASES[0], metrics=("OtherExplain",))
     batch_result = score_judged(work(Slow(), cases=(wants,), client=client), lambda: [trace(0)])
     assert batch_result.results[0].scores[0].reason == "not among the metrics of this case"
+
+
+def test_progress_of_judges_counts_finished_and_started_pairs():
+    seen: list[tuple[int, int]] = []
+    with JudgeScorer(work(Slow(), client=Patient(crowd=40))) as judging:
+        results: list[int] = []
+        judging.score_batches(
+            enumerate(batches(20)),
+            lambda number, _: results.append(number),
+            lambda done, total: seen.append((done, total)),
+        )
+    assert [done for done, _ in seen] == list(range(1, 41))
+    assert {total for _, total in seen} == {40}
+    assert sorted(results) == [0, 1]
+
+
+def test_judges_are_asked_from_within_a_running_loop():
+    """As in a notebook, whose cells run in a loop."""
+
+    async def cell() -> list[str]:
+        result = score_judged(work(Slow(), client=Patient()), lambda: [trace(3), trace(4)])
+        return [item.status for item in result.results]
+
+    assert asyncio.run(cell()) == ["passed", "passed"]
+
+
+def test_conversation_that_broke_off_costs_no_question():
+    client = Patient()
+    broken = msgspec.structs.replace(trace(3), failure=Failed("timeout", "60 s"))
+    batch_result = score_judged(work(Slow(), client=client), lambda: [broken])
+    (result,) = batch_result.results
+    assert (result.case, result.status, client.most) == ("c3", "error", 0)

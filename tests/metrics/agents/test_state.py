@@ -104,3 +104,14 @@ def test_elements_that_are_missing_at_the_end_of_a_list_differ():
     assert (
         score.reason == "lines.1.sku: expected 'B', got nothing; lines.1.n: expected 2, got nothing"
     )
+
+
+@pytest.mark.parametrize(("paths", "more"), [(10, ""), (11, "; and 1 more")])
+def test_only_the_first_differences_are_described(paths: int, more: str):
+    score = compare({f"k{number}": 1 for number in range(paths)}, {})
+    first = [f"k{number}: expected 1, got nothing" for number in range(10)]
+    assert score.reason == "; ".join(first) + more
+
+
+def test_text_is_never_near_a_number():
+    assert compare({"sum": 10}, {"sum": "10"}, StateFidelity(tolerance=5)).value == 0.0

@@ -126,3 +126,22 @@ def test_trajectory_that_is_too_long_to_compare_is_unscored():
     assert fits.value == 1.0
     longer = Trace(id="t", turns=(turn, agents("pay")))
     assert Trajectory().score(case, longer) == Unscored("too many steps to compare: 2001")
+
+
+def test_reason_names_both_paths_and_the_setting_that_would_help():
+    def reason(match: Match, *actual: str) -> str:
+        case = Case(id="c", trajectory=("greet", "pay"))
+        trace = Trace(id="t", turns=(Turn(agents=actual, tool_calls=()),))
+        score = Trajectory(match=match).score(case, trace)
+        assert isinstance(score, Score)
+        return score.reason
+
+    others = " (match=in_order allows other steps in between)"
+    assert reason("exact", "pay") == "expected greet → pay, got pay"
+    assert (
+        reason("exact", "greet", "bill", "pay")
+        == f"expected greet → pay, got greet → bill → pay{others}"
+    )
+    assert reason("similarity", "greet", "bill", "pay").endswith(others)
+    assert not reason("any_order", "greet").endswith(others)
+    assert reason("exact") == "expected greet → pay, got nothing"

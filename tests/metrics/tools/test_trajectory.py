@@ -227,3 +227,25 @@ def test_cases_of_a_large_dataset_do_not_stay_in_memory():
         assert tracemalloc.get_traced_memory()[0] < 10_000_000
     finally:
         tracemalloc.stop()
+
+
+def test_reason_formats_calls_with_and_without_arguments():
+    def reason(expected: ToolCall, *actual: ToolCall) -> str:
+        score = EXACT.score(case((expected,)), trace(actual))
+        assert isinstance(score, Score)
+        return score.reason
+
+    two = call("a", {"x": 1, "y": "b"})
+    assert reason(two) == "expected a(x=1, y='b'), got no calls"
+    assert reason(call("a", [1]), B) == "expected a([1]), got b()"
+    assert (
+        reason(two, call("a", {"x": 2})) == "a: x: expected 1, got 2; y: expected 'b', got nothing"
+    )
+    assert reason(call("a", [1]), call("a", [2])) == "a: expected [1], got [2]"
+
+
+def test_unstated_arguments_match_only_calls_of_their_tool():
+    lenient = ToolTrajectory(args="any")
+    assert value(lenient, (call("a"),), (call("a", {"x": 1}),)) == 1
+    assert value(lenient, (call("a"),), (call("b", {"x": 1}),)) == 0
+    assert value(lenient, (call("a", {"x": 2}),), (call("a", {"x": 1}),)) == 0

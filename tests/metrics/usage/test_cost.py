@@ -74,3 +74,18 @@ def test_costs_are_reported_by_turn_and_by_model():
     call = ModelCall(model="gpt-4o", usage=Usage(input_tokens=MILLION, output_tokens=0))
     score = Cost().score(Case(id="c"), Trace(id="t", turns=(Turn(model_calls=(call,)), Turn())))
     assert score == Score(value=2.5, turns=(2.5, None), details={"gpt-4o": 2.5})
+
+
+def test_calls_of_one_model_add_up_and_have_the_price_of_their_time():
+    call = ModelCall(model="gpt-4o", usage=Usage(input_tokens=MILLION, output_tokens=0))
+    score = cost(call, call)
+    assert isinstance(score, Score)
+    assert score.details == {"gpt-4o": 5.0}
+
+
+def test_tokens_that_were_written_to_the_cache_have_their_own_price():
+    plain = dollars("claude-sonnet-4-0", input_tokens=MILLION, output_tokens=0)
+    written = dollars(
+        "claude-sonnet-4-0", input_tokens=MILLION, output_tokens=0, cache_write_tokens=MILLION
+    )
+    assert written == pytest.approx(1.25 * plain)
