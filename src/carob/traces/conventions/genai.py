@@ -22,7 +22,6 @@ from carob.traces.mapping.sources import (
 )
 from carob.traces.mapping.tool_spans import ToolSpan, unwrap_output
 from carob.traces.messages import events, numbered_attributes
-from carob.traces.shape import text_or_none
 
 ROLES: dict[object, SpanRole] = {  # by some early names, and by those of gemini-cli
     "chat": "model",
@@ -58,7 +57,6 @@ _MODEL_KEYS = (
 _MESSAGES = ("gen_ai.input.messages", "gen_ai.output.messages")
 CHAINS = ("RunnableSequence", "RunnableParallel", "RunnableLambda", "LangGraph")
 """LangChain's classes, which some recorders take for the names of agents."""
-_GRAPH_PATH = "traceloop.association.properties.langgraph_checkpoint_ns"
 _STATUSES = ("gen_ai.tool.status", "tool.status")
 _PLACEHOLDER = "<not specified>"
 _STORED = "langfuse.observation.type"
@@ -126,6 +124,7 @@ class GenAi(Convention):
         messages_in("response_data", "assistant"),
         LANGFUSE_OUTPUT,
     )
+    graph_paths: ClassVar = ("traceloop.association.properties.langgraph_checkpoint_ns",)
     tool_names: ClassVar = ("gen_ai.tool.name",)
     tool_ids: ClassVar = ("gen_ai.tool.call.id", "gen_ai.tool.call_id")
     tool_args: ClassVar = (
@@ -178,11 +177,6 @@ class GenAi(Convention):
             return None if name.startswith(CHAINS) else name
         name = _suffix(span.name, "invoke_agent ")
         return None if name == span.attributes.get("gen_ai.request.model") else name
-
-    def graph_path(self, span: Span) -> str | None:
-        """Return what OpenLLMetry adds."""
-        path = span.attributes.get(_GRAPH_PATH)
-        return None if path is None else text_or_none(path)
 
     def tool_name(self, span: Span) -> str | None:
         """Return the attribute, else the name in a span name such as `execute_tool search`."""

@@ -90,6 +90,7 @@ class Langfuse(Convention):
         messages_in("langfuse.trace.output", "assistant"),
     )
     tokens: ClassVar = GenAi.tokens
+    graph_paths: ClassVar = (f"{_META}langgraph_checkpoint_ns",)
     tool_names: ClassVar = GenAi.tool_names
     tool_ids: ClassVar = GenAi.tool_ids
     tool_args: ClassVar = ("langfuse.observation.input", *GenAi.tool_args)
@@ -131,10 +132,6 @@ class Langfuse(Convention):
         if span.name.startswith(_ADK_RUN):
             return span.name[len(_ADK_RUN) : -1] or None
         return super().agent_name(span) or span.name or None
-
-    def graph_path(self, span: Span) -> str | None:
-        """Return the path in the metadata."""
-        return text_or_none(span.attributes.get(f"{_META}langgraph_checkpoint_ns"))
 
     def tool_name(self, span: Span) -> str | None:
         """Return the attribute, else the name of the observation."""

@@ -40,6 +40,7 @@ class LangSmith(GenAi):
     conversations: ClassVar = (*(f"{_META}{key}" for key in _THREADS), *GenAi.conversations)
     inputs: ClassVar = (messages_in("gen_ai.prompt", "user"), *GenAi.inputs[:2])
     outputs: ClassVar = (messages_in("gen_ai.completion", "assistant"), *GenAi.outputs[:2])
+    graph_paths: ClassVar = (f"{_META}langgraph_checkpoint_ns",)
     tool_names: ClassVar = ("gen_ai.tool.name", "langsmith.trace.name")
     tool_args: ClassVar = (*GenAi.tool_args, "gen_ai.prompt")
     tool_results: ClassVar = (*GenAi.tool_results, "gen_ai.completion")
@@ -50,10 +51,6 @@ class LangSmith(GenAi):
         role = _ROLES.get(kind) if isinstance(kind, str) else None
         agent_name = span.attributes.get(f"{_META}lc_agent_name")
         return _promote(span, role, agent_name)
-
-    def graph_path(self, span: Span) -> str | None:
-        """Return the path in the metadata."""
-        return text_or_none(span.attributes.get(f"{_META}langgraph_checkpoint_ns"))
 
     def tool(self, span: Span) -> ToolSpan:
         """Return the call; an empty object is not a result."""

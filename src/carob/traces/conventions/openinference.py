@@ -13,6 +13,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import ClassVar
 
 from carob.schema import Json, Span, Usage
@@ -150,6 +151,7 @@ class OpenInference(Convention):
         messages_in("output.value", "assistant"),
         *GenAi.outputs,
     )
+    graph_paths: ClassVar = ("metadata", "metadata.langgraph_checkpoint_ns")
     tool_names: ClassVar = ("tool.name", "tool_call.function.name", "gen_ai.tool.name")
     tool_ids: ClassVar = ("tool.id", "tool_call.id", "tool.call_id", "gen_ai.tool.call.id")
     tool_args: ClassVar = ("input.value", "tool_call.function.arguments", LANGFUSE_STORED[0])
@@ -298,7 +300,16 @@ def _metadata(span: Span) -> dict[str, Json]:
     if "metadata" not in attributes:  # Phoenix takes it apart
         prefix = "metadata."
         return {k.removeprefix(prefix): v for k, v in attributes.items() if k.startswith(prefix)}
-    metadata = decode_json(attributes["metadata"])
+    metadata = attributes["metadata"]
+    if isinstance(metadata, str):
+        return _decode_metadata(metadata)
+    return metadata if isinstance(metadata, dict) else {}
+
+
+@lru_cache(maxsize=64)
+def _decode_metadata(text: str) -> dict[str, Json]:
+    """Decode the metadata of a span once: its role, its agent and its thread are all in it."""
+    metadata = decode_json(text)
     return metadata if isinstance(metadata, dict) else {}
 
 

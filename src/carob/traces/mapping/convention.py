@@ -63,7 +63,7 @@ class TokenKeys(NamedTuple):
     total: tuple[str, ...] = ()
 
 
-_NAME_FIELDS = ("agent_names", "tool_names")
+_NAME_FIELDS = ("agent_names", "tool_names", "graph_paths")
 """Keys that name different things by convention: OpenLLMetry's entity may be a whole workflow."""
 _KEY_FIELDS = (
     "models",
@@ -110,6 +110,8 @@ class Convention:
     model_inputs: ClassVar[tuple[MessageSource, ...]] = ()
     model_outputs: ClassVar[tuple[MessageSource, ...]] = ()
     """The sources of model calls, where they differ from those of agents."""
+    graph_paths: ClassVar[tuple[str, ...]] = ()
+    """Attributes that hold the path of the step of LangGraph that a span belongs to."""
     tool_names: ClassVar[tuple[str, ...]] = ()
     tool_ids: ClassVar[tuple[str, ...]] = ()
     tool_args: ClassVar[tuple[str, ...]] = ()
@@ -196,11 +198,11 @@ class Convention:
 
     def graph_path(self, span: Span) -> str | None:
         """Return the path of the step of LangGraph that a span belongs to."""
-        return None
+        return first_text(span.attributes, self.graph_paths)
 
     def worker_name(self, span: Span) -> str | None:
         """Return the agent that a span says it works for: the node whose graph it is a step of."""
-        path = self.graph_path(span)
+        path = self.graph_path(span) if self.graph_paths else None
         return None if path is None else graph_node(path)
 
     def step_agent(self, span: Span) -> str | None:

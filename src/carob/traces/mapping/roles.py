@@ -43,7 +43,7 @@ class RoleSpan(msgspec.Struct, eq=False, gc=False):
     def usage(self) -> Usage:
         """Return the tokens that the span counts, from the first convention that finds any."""
         if self._usage is None:
-            requests = self.requests()
+            requests = self.requests() if len(self.span.events) > 1 else None
             self._usage = Usage.total(requests) if requests else self.convention.usage(self.span)
             for other in self.convention.others if self._usage == _NO_USAGE else ():
                 if (usage := other.usage(self.span)) != _NO_USAGE:

@@ -100,9 +100,8 @@ def _state(root: Span) -> dict[str, Json] | None:
 
 
 def _case(root: Span, role_spans: list[RoleSpan]) -> str | None:
-    for attributes in (root.attributes, root.resource, role_spans[0].span.attributes):
-        if not attributes.keys().isdisjoint(_CASE_IDS) and (
-            case := first_text(attributes, _CASE_IDS)
-        ):
+    first = role_spans[0].span
+    for attributes in (root.attributes, root.resource, first.attributes if first is not root else {}):
+        if case := first_text(attributes, _CASE_IDS):
             return case
     return None

@@ -277,11 +277,13 @@ def _is_below_missing(role_span: RoleSpan, agent: RoleSpan) -> bool:
 def _inner_worker(role_span: RoleSpan) -> str | None:
     """The agent that a step names, unless an agent within the outermost one is around it: that
     knows its own name, while a step knows the name of a node."""
-    context = role_span.context
+    context, convention = role_span.context, role_span.convention
+    if not convention.graph_paths:
+        return None
     outermost = context.outer_agent.name if context.outer_agent else None
     if context.outer_tool is not None or context.agent_name not in (None, outermost):
         return None
-    return role_span.convention.worker_name(role_span.span)
+    return convention.worker_name(role_span.span)
 
 
 def _is_team(turn: TurnSpans) -> bool:
@@ -289,7 +291,8 @@ def _is_team(turn: TurnSpans) -> bool:
     that lack the path of their step may be anybody's."""
     has_worker = False
     for model in turn.models:
-        path = model.outer.convention.graph_path(model.outer.span)
+        convention = model.outer.convention
+        path = convention.graph_path(model.outer.span) if convention.graph_paths else None
         if path is None:
             continue
         if graph_node(path) is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
@@ -324,29 +324,25 @@ def _model_calls(turn: TurnSpans) -> tuple[ModelCall, ...]:
     Nested spans record one call; where an outer span holds several calls (a retry, a fallback
     model), each innermost span is a call.
     """
-    leaves = [(model, leaf) for model in turn.models for leaf in _leaves(model)]
-    counts = TokenCount([leaf for _, leaf in leaves], turn.counters)
-    calls = [_model_call(model, leaf, counts.usage[id(leaf)]) for model, leaf in leaves]
-    if any(leaf.requests() for _, leaf in leaves):
-        calls = [
-            part
-            for call, (_, leaf) in zip(calls, leaves, strict=True)
-            for part in _split_call(call, leaf)
-        ]
-    calls += [_total_call(span, usage, turn) for span, usage in counts.without_call]
+    leaves = [leaf for model in turn.models for leaf in model.spans if leaf.is_leaf]
+    counts = TokenCount(leaves, turn.counters)
+    calls: list[ModelCall] = []
+    for model in turn.models:
+        for leaf in model.spans:
+            if leaf.is_leaf:
+                calls += _calls_of_leaf(model, leaf, counts.usage[id(leaf)])
+    if counts.without_call:
+        calls += [_total_call(span, usage, turn) for span, usage in counts.without_call]
     return tuple(calls)
 
 
-def _split_call(call: ModelCall, leaf: RoleSpan) -> list[ModelCall]:
-    """The calls of a span that records several requests and counts each of them."""
-    requests = leaf.requests()
-    if Usage.total(requests) != call.usage:
-        return [call]
-    return [msgspec.structs.replace(call, usage=usage) for usage in requests]
-
-
-def _leaves(model: ModelSpans) -> list[RoleSpan]:
-    return [span for span in model.spans if span.is_leaf]
+def _calls_of_leaf(model: ModelSpans, leaf: RoleSpan, usage: Usage) -> Sequence[ModelCall]:
+    """The call of an innermost span, or several if it records several requests and counts each."""
+    call = _model_call(model, leaf, usage)
+    requests = leaf.requests() if len(leaf.span.events) > 1 else None
+    if not requests or Usage.total(requests) != usage:
+        return (call,)
+    return [msgspec.structs.replace(call, usage=part) for part in requests]
 
 
 def _total_call(owner: RoleSpan, usage: Usage, turn: TurnSpans) -> ModelCall:
@@ -361,7 +357,7 @@ def _model_call(model: ModelSpans, leaf: RoleSpan, usage: Usage) -> ModelCall:
     convention, span = leaf.convention, leaf.span
     name, provider = convention.model_name(span), convention.provider_name(span)
     finish = convention.finish_reason(span) if convention.finishes else None
-    if len(model.spans) > 1 and len(_leaves(model)) == 1:
+    if len(model.spans) > 1 and sum(span.is_leaf for span in model.spans) == 1:
         name = provider = finish = None
         for outer in model.spans:
             name = name or outer.convention.model_name(outer.span)

@@ -107,11 +107,11 @@ def include_cached(usage: Usage, *, beside: bool = False) -> Usage:
 
 def correct_counts(usage: Usage, scope: str, *, beside: bool) -> Usage:
     """Return the counts of a span as everybody counts, whatever its recorder leaves out."""
-    if scope in _BEDROCK:
-        return _add_cached(usage)
     if scope == _WITHOUT_THOUGHTS:
         usage = _drop_unclear_output(usage)
-    return include_cached(usage, beside=beside)
+    if usage.cached_tokens is None and usage.cache_write_tokens is None:
+        return usage
+    return _add_cached(usage) if scope in _BEDROCK else include_cached(usage, beside=beside)
 
 
 def _add_cached(usage: Usage) -> Usage:

@@ -13,6 +13,7 @@ from carob.traces.shape import decode_json
 
 _LONGEST = 48
 _FIRST = frozenset("<[({_*REH\"'")
+_FIRST_OR_BLANK = _FIRST | {" ", "\n"}
 _WORDS = "redacted|elided|hidden|masked|filtered|omitted|withheld|removed|scrubbed|not\\ specified"
 # A bare word is an answer that somebody may give; in brackets, or in capitals, it is a marker.
 # Compiled on first use: most traces have no text that begins like a marker.
@@ -34,12 +35,12 @@ def is_withheld(text: str) -> bool:
 
 def withhold(value: Json) -> Json:
     """Return the value; `None` if it is a marker, also inside of a message's content."""
-    if isinstance(value, str) and len(value) <= _LONGEST:
-        inner = decode_json(value)
-        return (
-            None if isinstance(inner, str) and (is_withheld(inner) or is_withheld(value)) else value
-        )
-    return value
+    if not isinstance(value, str) or len(value) > _LONGEST or value[:1] not in _FIRST_OR_BLANK:
+        return value
+    if value[:2] in ('{"', '["', "{}", "[]"):  # an object or a list, which is no marker
+        return value
+    inner = decode_json(value)
+    return None if isinstance(inner, str) and (is_withheld(inner) or is_withheld(value)) else value
 
 
 def hide_markers(messages: list[Message]) -> list[Message]:
