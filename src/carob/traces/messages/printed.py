@@ -80,7 +80,8 @@ def is_printed_object(text: str) -> bool:
 def is_printed_message(text: str) -> bool:
     """Whether a text is a printed message of a framework rather than what a model wrote, which may
     be code."""
-    return text[:1] in _UPPER and _MESSAGE_OBJECT.match(text) is not None
+    # Most answers begin with a capital letter, and few of them have a bracket.
+    return text[:1] in _UPPER and "(" in text and _MESSAGE_OBJECT.match(text) is not None
 
 
 def parse_crew_arguments(text: str) -> str | None:
