@@ -65,7 +65,7 @@ def test_worker_processes_know_the_containers_of_other_packages(
         expected = list(alone)
     monkeypatch.setattr(read, "PARALLEL_SIZE", 0)
     # Reading in one process is what happens when a worker fails: it must not hide a failure.
-    monkeypatch.setattr(read, "_read_sequential", None)
+    monkeypatch.setattr(read, "collect_chunks", None)
     with open_traces([path], report=lambda _: None, jobs=2) as divided:
         assert list(divided) == expected
     assert len(expected) == 40
