@@ -17,7 +17,7 @@ from carob.traces.mapping.convention import (
 from carob.traces.mapping.sources import messages_in
 from carob.traces.mapping.tool_spans import ToolSpan
 from carob.traces.messages.usage import usage_of
-from carob.traces.shape import decode_json, text_or_none
+from carob.traces.shape import decode_json
 
 _META = "langsmith.metadata."
 _ROLES: dict[Json, SpanRole] = {

@@ -100,8 +100,7 @@ def _state(root: Span) -> dict[str, Json] | None:
 
 
 def _case(root: Span, role_spans: list[RoleSpan]) -> str | None:
-    first = role_spans[0].span
-    for attributes in (root.attributes, root.resource, first.attributes if first is not root else {}):
+    for attributes in (root.attributes, root.resource, role_spans[0].span.attributes):
         if case := first_text(attributes, _CASE_IDS):
             return case
     return None

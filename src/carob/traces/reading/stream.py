@@ -52,6 +52,9 @@ class Chunk(NamedTuple):
     """Where its bytes are, if not at the path: the copy of a file in object storage."""
     events: tuple[str, ...] = ()
     """The files of a folder that have one event each, read as one."""
+    lines_before: int | None = None
+    """The lines of the file before it, which problems need to name a line. Unless they are known,
+    they are counted when there is a problem."""
 
     def open_path(self) -> Path:
         """The path to open."""
@@ -123,6 +126,8 @@ def _starts_with_value(line: bytes) -> bool:
 
 
 def _count_lines_before(chunk: Chunk) -> int:
+    if chunk.lines_before is not None:
+        return chunk.lines_before
     total, left = 0, chunk.start
     with chunk.open_path().open("rb", buffering=0) as file:
         while left > 0 and (block := file.read(min(left, _BLOCK))):
