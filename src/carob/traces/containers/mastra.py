@@ -70,8 +70,24 @@ def _observe(span: dict[str, Json]) -> Span:
         input=None if is_step else span.get("input"),
         output=None if is_step else span.get("output"),
         model=as_text(attributes.get("model")) if role == "model" else None,
-        usage=attributes.get("usage") if role == "model" else None,
+        usage=_read_usage(attributes.get("usage")) if role == "model" else None,
         agent=entity if role == "agent" else None,
         conversation=as_text(first_value(metadata, "threadId", "sessionId")),
-        error=None if error is None else to_text(error),
+        error=None if error is None else _describe_error(error),
     ).to_span()
+
+
+def _read_usage(usage: Json) -> Json:
+    """The counts; those of the cache and of reasoning are details of the input and output."""
+    counts = as_object(usage)
+    inputs, outputs = as_object(counts.get("inputDetails")), as_object(counts.get("outputDetails"))
+    details: dict[str, Json] = {
+        "cachedInputTokens": inputs.get("cacheRead"),
+        "reasoningTokens": outputs.get("reasoning"),
+    }
+    return {key: value for key, value in details.items() if value is not None} | counts or usage
+
+
+def _describe_error(error: Json) -> str:
+    """The message of an error, without the stack beside it."""
+    return as_text(as_object(error).get("message")) or to_text(error)
