@@ -6,9 +6,12 @@ import json
 import os
 import signal
 import subprocess
+import threading
 from collections import Counter
 from collections.abc import Generator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
@@ -180,3 +183,52 @@ def test_cluster_of_this_machine_starts_and_ends_with_the_run(tmp_path: Path, fo
     single = run_carob(tmp_path, {}, *arguments, "--store", "single.db")
     assert (local.stderr, local.stdout) == ("", single.stdout)
     assert json.loads(local.stdout)["summary"]["cases"]["total"] == CASES
+
+
+class _JudgeHandler(BaseHTTPRequestHandler):
+    """Answers every question of a judge with yes, and counts them."""
+
+    questions: ClassVar[list[str]] = []
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        self.questions.append(json.dumps(body["messages"]))
+        answer = json.dumps({"explanation": "It is.", "verdict": "yes"})
+        message = {"role": "assistant", "content": answer}
+        usage = {"prompt_tokens": 40, "completion_tokens": 12, "total_tokens": 52}
+        reply = {"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}
+        data = json.dumps({**reply, "id": "1", "model": "judge", "usage": usage}).encode()
+        self.send_response(200)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def log_message(self, format: str, *args: object) -> None: ...
+
+
+@pytest.fixture
+def judge() -> Generator[str]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), _JudgeHandler) as provider:
+        threading.Thread(target=provider.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{provider.server_port}/v1"
+        provider.shutdown()
+
+
+def test_limits_of_judges_hold_for_all_workers(
+    folder: Path, nodes: Nodes, postgres: str, judge: str
+):
+    (folder / "kind.toml").write_text(
+        'title = "Kind"\nquestion = "Is it kind?"\nscale = "yes/no"\ninputs = ["response"]\n'
+    )
+    files = sorted((folder / "traces").iterdir())
+    arguments = ["run", *files, "-g", "golden.csv", "-m", "kind.toml", "--format", "json"]
+    arguments += ["--judge", "vllm:judge", "--judge-url", judge, "--on", nodes.address]
+    arguments += ["--store", postgres]
+    stopped = run_carob(folder, nodes.variables, *arguments, "--max-calls", "7")
+    assert "judging stopped early: the limit of 7 calls was reached" in stopped.stderr
+    assert stopped.returncode == 2
+    assert len(_JudgeHandler.questions) == 7
+    complete = run_carob(folder, nodes.variables, *arguments, "--max-calls", "100")
+    assert json.loads(complete.stdout)["summary"]["cases"]["total"] == CASES
+    assert len(_JudgeHandler.questions) == len(set(_JudgeHandler.questions))  # none was asked twice
