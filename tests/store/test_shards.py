@@ -13,11 +13,11 @@ import msgspec
 import pytest
 
 from carob.api.history import list_runs, stored_document
-from carob.api.run_request import RunRequest
+from carob.api.run_request import Listeners, RunRequest
 from carob.api.runs import evaluate
 from carob.api.shards import ShardedRun
-from carob.errors import StoppedError
-from carob.schema import JudgeSettings
+from carob.errors import InputError, StoppedError
+from carob.schema import JudgeSettings, Problem
 from carob.store import open_store
 from carob.store.unfinished import unfinished_runs
 from carob.store.verify import verify
@@ -27,7 +27,7 @@ CASES = 24
 _WORKER = """
 import os, random, signal, sys
 from pathlib import Path
-from carob.api.run_request import RunRequest
+from carob.api.run_request import Listeners, RunRequest
 from carob.api.shards import ShardedRun
 folder, store, seed, kill_after = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
 run = ShardedRun(
@@ -214,3 +214,40 @@ def test_limits_of_judges_hold_for_all_shards(
     assert len(model.requests) == len(questions) == 20  # none was asked twice
     with open_store(store_url) as database:
         assert list(database.rows("SELECT * FROM judge_spending")) == []
+
+
+def test_problems_of_a_range_name_lines_of_the_file(tmp_path: Path):
+    (tmp_path / "golden.csv").write_text("Input,ExpectedOutput\nWhere is parcel 1?,In depot 1.\n")
+    (tmp_path / "traces").mkdir()
+    lines = [span_line(number, f"s-{number}", start=number) for number in range(12)]
+    (tmp_path / "traces" / "all.jsonl").write_text("\n".join([*lines, "no JSON", lines[0], ""]))
+    problems: list[Problem] = []
+    run = ShardedRun(
+        make_request(tmp_path, str(tmp_path / "store.db")),
+        Listeners(problem=problems.append),
+        range_size=3 * len(lines[0]),
+    )
+    assert len(run.shards) > 2
+    run.start()
+    for number in run.missing():
+        run.score(number)
+    assert [problem.where for problem in problems] == [f"{tmp_path}/traces/all.jsonl line 13"]
+
+
+def test_changed_file_is_not_scored(tmp_path: Path):
+    write_inputs(tmp_path)
+    run = ShardedRun(make_request(tmp_path, str(tmp_path / "store.db")))
+    run.start()
+    path = tmp_path / "traces" / "1.jsonl"
+    path.write_text(path.read_text().replace("depot", "depow"))
+    with pytest.raises(InputError, match="changed since the run was divided"):
+        run.score(1)
+    assert run.score(2)
+
+
+def test_crossed_run_is_another_one(tmp_path: Path):
+    write_inputs(tmp_path)
+    request = make_request(tmp_path, str(tmp_path / "store.db"))
+    crossed = msgspec.structs.replace(request, cross=True)
+    digests = [{shard.digest for shard in ShardedRun(one).shards} for one in (request, crossed)]
+    assert digests[0].isdisjoint(digests[1])

@@ -104,17 +104,17 @@ def _copy_chunk(chunk: Chunk, copies: Path) -> Chunk:
 
 
 def _whole_files(paths: Sequence[Path | str]) -> list[Chunk]:
-    files: list[Chunk] = []
-    for path in paths:
-        if isinstance(path, Path):
-            files += whole_files([path])
-        else:
-            files += map(whole_remote_file, list_files(path))
+    # All local files at once: those of a folder with one event each are one chunk.
+    files = whole_files([path for path in paths if isinstance(path, Path)])
+    for address in paths:
+        if not isinstance(address, Path):
+            files += map(whole_remote_file, list_files(address))
     return [file._replace(file=index) for index, file in enumerate(files)]
 
 
 def _number_lines(ranges: Sequence[Chunk], facts: Sequence[ChunkFacts]) -> list[Chunk]:
-    """Tell each range how many lines come before it: problems name lines of the file."""
+    """Tell each range how many lines come before it: problems name lines of the file, and whoever
+    copies only a range cannot count them."""
     numbered: list[Chunk] = []
     before = 0
     for chunk, fact in zip(ranges, facts, strict=True):
@@ -176,7 +176,8 @@ def _session_keys(chunk: Chunk, *, is_whole: bool) -> bytes | None:
 
 def _read_content(chunk: Chunk) -> tuple[bytes, int]:
     digest, lines = blake2b(digest_size=16), 0
-    for block in FileContent(chunk.open_path(), chunk.start, chunk.end):
-        digest.update(block)
-        lines += block.count(b"\n")
+    for path in map(Path, chunk.events) if chunk.events else (chunk.open_path(),):
+        for block in FileContent(path, chunk.start, chunk.end):
+            digest.update(block)
+            lines += block.count(b"\n")
     return digest.digest(), lines
