@@ -44,8 +44,8 @@ def show_findings(workspace: Workspace, path: FindingsPath) -> Page:
             ("Findings", ""),
         ),
         content=[
-            tag("h1", count(len(linted.findings), "finding")),
-            tag("p", summary or f"{count(linted.cases, 'case')} without findings.", class_="lead"),
+            tag("h1", count(len(linted.findings), "finding") if rows else "No findings"),
+            tag("p", summary or f"{count(linted.cases, 'case')} checked.", class_="lead"),
             rows_table("Findings", head, rows, "list") if rows else None,
             tag("p", f"And {left:,} more.", class_="quiet") if left > 0 else None,
         ],

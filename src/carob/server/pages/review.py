@@ -140,7 +140,7 @@ def _progress(queue: ReviewQueue, item: ReviewItem) -> Markup:
     if queue.kappa:
         low, high = queue.kappa.interval
         kappa = f"κ {score(queue.kappa.value)} [{score(low)}, {score(high)}]"
-    done = "" if item.open is not None else "Nothing waits. "
+    done = "" if item.open is not None else "Nothing is waiting. "
     text = f"{done}{count(queue.labelled, 'label')}, {kappa}"
     return join(
         [
@@ -153,6 +153,13 @@ def _progress(queue: ReviewQueue, item: ReviewItem) -> Markup:
                 role="status",
             ),
             kappa_bar(queue),
+            tag(
+                "small",
+                "κ from −1 to 1; the gold line is what its lower bound must reach.",
+                class_="quiet",
+            )
+            if queue.kappa
+            else None,
         ]
     )
 

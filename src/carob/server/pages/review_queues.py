@@ -50,7 +50,7 @@ def show_queues(workspace: Workspace, query: ReviewQuery) -> Page:
         for queue in queues
     ]
     nothing = empty(
-        "Nothing waits for review",
+        "Nothing is waiting for review",
         tag("p", "Label answers of a run to see how far its metrics can be trusted."),
     )
     return Page(

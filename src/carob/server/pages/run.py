@@ -144,9 +144,9 @@ def _comparison_line(view: RunView) -> Markup:
         return tag("p", "The first run of this dataset.", class_="lead")
     name = tag("a", before.id, href=address("runs", before.id), class_="mono")
     if comparison is None:
-        return tag("p", "Previous run: ", name, ". Compare asks for the statistics.", class_="lead")
+        return tag("p", "Previous run: ", name, ". Compare shows how they differ.", class_="lead")
     words = {"regressed": "Worse than ", "improved": "Better than ", "equivalent": "Equal to "}
-    start = words.get(comparison.verdict, "No proven difference to ")
+    start = words.get(comparison.verdict, "No significant difference from ")
     flips = f" {count(len(comparison.flips), 'flip')}." if comparison.flips else ""
     return tag("p", start, name, difference_text(comparison), flips, class_="lead")
 

@@ -263,7 +263,7 @@ def selection_bar(workspace: Workspace, run: Run, matched: int) -> Markup:
         tag("span", "on", class_="inline"),
         tag("select", [recorded, *targets], name="target"),
     )
-    has_golden = run.dataset is not None
+    has_golden = command is not None  # otherwise nothing here knows what is expected
     deciding = any(spec.threshold is not None for spec in run.metrics)
     return selection_group(
         f"all {matched:,} shown" if matched > 1 else "the case shown",

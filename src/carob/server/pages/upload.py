@@ -147,7 +147,7 @@ def _run_form(workspace: Workspace, id: str, listing: TraceListing) -> Markup:
     if not names:
         return join(
             [
-                tag("p", "To score them, golden data is missing."),
+                tag("p", "Add golden data to score these traces."),
                 drop_form("Golden data", "/datasets", "Add"),
             ]
         )
