@@ -52,3 +52,9 @@ def test_patch_is_a_call_with_its_text():
     assert [(r.name, r.result, r.error) for r in turn.tool_results] == [
         ("apply_patch", "Success", None)
     ]
+
+
+def test_events_without_the_text_do_not_hide_what_the_user_wrote():
+    event: Json = {"type": "event_msg", "payload": {"type": "user_message"}}
+    trace = read(user("Hi"), event, user("And now?"), event)
+    assert [turn.user for turn in trace.turns] == ["Hi", "And now?"]

@@ -49,3 +49,11 @@ def test_commands_of_the_user_and_summaries_are_not_messages():
 def test_failed_model_call_is_an_error():
     failed = entry("2", "1", "assistant", "", stopReason="error", errorMessage="overloaded")
     assert read(entry("1", None, "user", "Hi"), failed).turns[0].error == "overloaded"
+
+
+def test_counts_beside_the_message_are_read():
+    usage: Json = {"input_tokens": 5, "cache_read_input_tokens": 3, "output_tokens": 2}
+    answer = entry("2", "1", "assistant", "Hello.", model="m")
+    assert isinstance(answer, dict)
+    trace = read(entry("1", None, "user", "Hi"), {**answer, "usage": usage})
+    assert (trace.usage.input_tokens, trace.usage.output_tokens, trace.models) == (8, 2, ("m",))

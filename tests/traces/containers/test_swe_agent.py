@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from carob.schema import Json, Trace
 from carob.traces.containers.detect import read_items
+from carob.traces.containers.swe_agent import SweAgent
 
 
 def read(history: list[Json], **fields: Json) -> Trace:
@@ -73,3 +74,9 @@ def test_commands_in_the_text_make_the_calls_unknown():
     (turn,) = trace.turns
     assert (turn.tool_calls, turn.response) == (None, "Let me look.")
     assert [result.result for result in turn.tool_results] == ["[File: a.py]"]
+
+
+def test_question_with_the_chat_before_it_is_not_a_trajectory():
+    before: Json = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello."}]
+    assert not SweAgent().claims({"question": "And now?", "history": before})
+    assert SweAgent().claims({"trajectory": [], "history": before})

@@ -14,7 +14,14 @@ from carob.traces.messages.chat import add_chat_message
 from carob.traces.messages.turns import TurnBuilder
 from carob.traces.messages.usage import usage_of
 from carob.traces.normalize import content_digest_id, instant
-from carob.traces.shape import as_array, as_object, as_text, decode_structure, objects_in
+from carob.traces.shape import (
+    as_array,
+    as_object,
+    as_text,
+    decode_structure,
+    objects_in,
+    text_or_none,
+)
 
 _TYPES = frozenset(
     (
@@ -79,7 +86,7 @@ class _RolloutReader:
         self._model: str | None = None
         self._total: Json = None
         self._has_user_events = any(
-            line["type"] == "event_msg" and as_object(line["payload"]).get("type") == "user_message"
+            line["type"] == "event_msg" and _written_text(as_object(line["payload"]))
             for line in lines
         )
         for line in lines:
@@ -106,8 +113,8 @@ class _RolloutReader:
 
     def _add_event(self, payload: dict[str, Json], time: Json) -> None:
         kind = payload.get("type")
-        if kind == "user_message":
-            self.builder.add_user_text(as_text(payload.get("message")) or "")
+        if text := _written_text(payload):
+            self.builder.add_user_text(text)
             self.builder.add_time(instant(time))
         elif kind == "token_count":
             self._add_usage(as_object(payload.get("info")), time)
@@ -123,6 +130,12 @@ class _RolloutReader:
         if usage := usage_of(info.get("last_token_usage")):
             call = ModelCall(model=self._model, usage=usage, end=instant(time))
             self.builder.add_model_call(call)
+
+
+def _written_text(payload: dict[str, Json]) -> str | None:
+    """What the user wrote, if this is the event of it. Where the text was removed from the event,
+    the item of the Responses API still has it."""
+    return text_or_none(payload.get("message")) if payload.get("type") == "user_message" else None
 
 
 def _text_of(payload: dict[str, Json]) -> str:

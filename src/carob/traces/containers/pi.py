@@ -11,8 +11,9 @@ from collections.abc import Iterator
 from carob.schema import Json, ModelCall, Trace, Usage
 from carob.traces.messages.chat import add_chat_message
 from carob.traces.messages.turns import TurnBuilder
+from carob.traces.messages.usage import usage_of
 from carob.traces.normalize import content_digest_id
-from carob.traces.shape import as_array, as_count, as_object, as_text, objects_in
+from carob.traces.shape import as_array, as_count, as_object, as_text, first_value, objects_in
 
 _MESSAGES = frozenset(("message", "message_end"))
 _ENTRIES = frozenset(
@@ -69,11 +70,13 @@ class Pi:
     def read(self, item: Json, *, source: str) -> Iterator[Trace]:
         lines = objects_in(item)
         heads = (as_text(line.get("id")) for line in lines if line.get("type") == "session")
-        session = next(heads, None)
+        session = next(heads, None) or as_text(first_value(lines[0], "sessionId"))
         builder = TurnBuilder()
         for line in _follow_last(lines):
             if line.get("type") in _MESSAGES:
-                _add_message(builder, as_object(line.get("message")), line.get("timestamp"))
+                message = as_object(line.get("message"))
+                counts = first_value(message, "usage") or line.get("usage")
+                _add_message(builder, message | {"usage": counts}, line.get("timestamp"))
         if turns := builder.turns():
             yield Trace(
                 id=session or content_digest_id([*lines]),
@@ -125,10 +128,11 @@ def _add_model_call(builder: TurnBuilder, message: dict[str, Json]) -> None:
     # The input is what was neither read from the cache nor written to it.
     cached, written = as_count(counts.get("cacheRead")), as_count(counts.get("cacheWrite"))
     fresh = as_count(counts.get("input"))
-    usage = Usage(
+    own = Usage(
         input_tokens=None if fresh is None else fresh + (cached or 0) + (written or 0),
         output_tokens=as_count(counts.get("output")),
         cached_tokens=cached,
         cache_write_tokens=written,
     )
+    usage = (usage_of(counts) or own) if fresh is None else own
     builder.add_model_call(ModelCall(model=as_text(message.get("model")), usage=usage))

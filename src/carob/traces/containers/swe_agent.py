@@ -22,6 +22,9 @@ from carob.traces.shape import (
     objects_in,
 )
 
+_OWN_KEYS = frozenset(("trajectory", "info", "environment", "instance_id"))
+_STEP_KEYS = frozenset(("action", "thought", "message_type", "agent"))
+
 
 class SweAgent:
     """A record with a `history` of messages."""
@@ -29,8 +32,12 @@ class SweAgent:
     name = "swe-agent"
 
     def claims(self, item: Json) -> bool:
-        history = as_array(decode_structure(as_object(item).get("history")))
-        return bool(history) and all(map(is_message, history))
+        fields = as_object(item)
+        history = as_array(decode_structure(fields.get("history")))
+        if not history or not all(map(is_message, history)):
+            return False
+        # The history of a row with a question is what was said before, and not what happened.
+        return not _OWN_KEYS.isdisjoint(fields) or any(map(_is_step, history))
 
     def read(self, item: Json, *, source: str) -> Iterator[Trace]:
         fields = as_object(item)
@@ -50,6 +57,10 @@ class SweAgent:
             case=case,
             attributes={"info": info} if info else {},
         )
+
+
+def _is_step(message: Json) -> bool:
+    return not _STEP_KEYS.isdisjoint(as_object(message))
 
 
 def _thoughts(trajectory: Json) -> dict[str, str]:
