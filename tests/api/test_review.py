@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from carob.analysis.summary import summarise
 from carob.api import review
 from carob.api.store import save_run
-from carob.errors import NotFoundError, UsageError
+from carob.errors import NotFoundError, RefusedError, UsageError
 from carob.schema import CaseResult, CaseScore, Exchange, MetricSpec, Run
 
 
@@ -66,6 +67,28 @@ def test_the_opinion_of_the_metric_is_hidden_until_the_person_has_decided(store:
     assert decided.score is not None
     assert decided.score.metric == "tone"
     assert review.get_item(queue.id, item.id, by="jon", store=store).score is None
+
+
+def test_runs_whose_ids_start_alike_have_queues_of_their_own(store: str, run: Run):
+    other = msgspec.structs.replace(run, id="run-00000000000000bb")
+    save_run(other, store=store)
+    queues = [review.create_queue(id, "tone", store=store) for id in (run.id, other.id, run.id)]
+    assert [queue.run for queue in queues] == [run.id, other.id, run.id]
+    assert queues[0].id == queues[2].id != queues[1].id
+    assert review.create_queue(other.id, "tone", store=store).id == queues[1].id
+
+
+def test_only_selected_items_are_neighbours(store: str, run: Run):
+    queue = review.create_queue(run.id, "tone", store=store)
+    item = review.get_item(queue.id, by="ida", only=(3, 7), store=store)
+    assert (item.number, item.items, item.previous) == (1, 2, None)
+    assert {item.id, item.next} == {3, 7}
+    last = review.get_item(queue.id, item.next, by="ida", only=(3, 7), store=store)
+    assert (last.number, last.next, last.open) == (2, None, item.id)
+    with pytest.raises(RefusedError, match="scored none of the selected answers"):
+        review.get_item(queue.id, by="ida", only=(99,), store=store)
+    with pytest.raises(NotFoundError):
+        review.get_item(queue.id, 5, by="ida", only=(3, 7), store=store)
 
 
 def test_kappa_and_its_interval_move_with_each_label(store: str, run: Run):

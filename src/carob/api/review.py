@@ -24,7 +24,7 @@ from carob.api.store import store_url
 from carob.errors import CarobError, NotFoundError, RefusedError, UsageError
 from carob.schema import Calibration, CaseResult, CaseScore, Exchange, Label, MetricSpec, Run
 from carob.schema.review import ItemLabel, ReviewItem, ReviewLabel, ReviewQueue
-from carob.store import exists, open_store
+from carob.store import Database, exists, open_store
 from carob.store import review as waiting
 from carob.store.calibrations import with_digest
 from carob.store.history import find_execution
@@ -77,10 +77,10 @@ def create_queue(run: str, metric: str, *, store: str | None = None) -> ReviewQu
     if not answers.by_place:
         raise RefusedError(f"{metric} scored no answer of {run_id}")
     number = len(answers.by_place)
-    queue = StoredQueue(_queue_id(run_id, metric), run_id, metric, number, timestamp())
     with open_store(store_url(store)) as database:
-        add_queue(database, queue)
-    return get_queue(queue.id, store=store)
+        id = _queue_id(database, run_id, metric)
+        add_queue(database, StoredQueue(id, run_id, metric, number, timestamp()))
+    return get_queue(id, store=store)
 
 
 def list_queues(*, store: str | None = None) -> tuple[ReviewQueue, ...]:
@@ -309,5 +309,11 @@ def _score(scores: Iterable[CaseScore], metric: str) -> CaseScore | None:
     return next((score for score in found if score.value is not None), None)
 
 
-def _queue_id(run: str, metric: str) -> str:
-    return f"{metric}-{run.removeprefix('run-')[:8]}"
+def _queue_id(database: Database, run: str, metric: str) -> str:
+    """Return a short id, or a long one if the queue of another run has the short one."""
+    long = f"{metric}-{run.removeprefix('run-')}"
+    short = long[: len(metric) + 9]
+    with suppress(NotFoundError):
+        if find_queue(database, short).run != run:
+            return long
+    return short
