@@ -91,10 +91,9 @@ def role_of(name: Json) -> Role:
     """Return the role for a recorder's name of it, such as `human` or `MessageRole.USER`."""
     if isinstance(name, dict):  # .NET writes {"value": "user"}
         name = name.get("value")
-    role = ROLES.get(name) if isinstance(name, str) else None
-    if role is None and isinstance(name, str):
-        role = ROLES.get(name.rsplit(".", 1)[-1].strip("'>").lower())
-    return role or "other"
+    if not isinstance(name, str):
+        return "other"
+    return ROLES.get(name) or ROLES.get(name.rsplit(".", 1)[-1].strip("'>").lower()) or "other"
 
 
 def is_user_text(message: Message) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from operator import attrgetter, lt
+from operator import attrgetter
 
 import msgspec
 
@@ -73,17 +73,25 @@ def order_spans(spans: dict[str, Span]) -> tuple[Span, ...]:
 
 def _order_by_start(by_id: dict[str, Span]) -> tuple[Span, ...] | None:
     """The usual case: all starts are known and differ, and no child starts before its parent."""
-    spans = by_id.values()
-    # Spans with equal starts need the tree: by start alone, a child could come before its parent.
-    starts = [span.start for span in spans if span.start is not None]
-    if len({*starts}) < len(by_id):
+    try:
+        by_start = sorted(by_id.values(), key=_start)
+    except TypeError:  # a start is missing
         return None
-    parents = [span.parent_id for span in spans]
-    start_by_id: dict[str | None, int] = dict(zip(by_id, starts, strict=True))
-    if not all(map(lt, [start_by_id.get(parent, 0) for parent in parents], starts)):
-        return None
-    by_start = sorted(spans, key=_start)
-    if {*parents}.difference(by_id) <= {None}:
+    passed: set[str | None] = {None}
+    last, is_missing = 0, False
+    for span in by_start:
+        start, parent = span.start, span.parent_id
+        if parent not in passed:
+            if parent in by_id:
+                return None
+            is_missing = True
+        # Spans with equal starts need the tree: by start alone, a child could come before its
+        # parent.
+        if start is None or start <= last:
+            return None
+        last = start
+        passed.add(span.span_id)
+    if not is_missing:
         return tuple(by_start)
     lost = _find_shared_parents(by_id)
     return tuple(
