@@ -58,3 +58,28 @@ def test_events_without_the_text_do_not_hide_what_the_user_wrote():
     event: Json = {"type": "event_msg", "payload": {"type": "user_message"}}
     trace = read(user("Hi"), event, user("And now?"), event)
     assert [turn.user for turn in trace.turns] == ["Hi", "And now?"]
+
+
+def event(kind: str, **payload: Json) -> Json:
+    inner: Json = {"type": kind, **payload}
+    return {"timestamp": "2026-03-03T09:00:00Z", "type": "event_msg", "payload": inner}
+
+
+def test_answers_of_events_count_where_there_are_no_items_of_them():
+    call = item("function_call", name="shell", arguments='{"command": "ls"}', call_id="c")
+    trace = read(event("user_message", message="Hi"), call, event("agent_message", message="Yo."))
+    (turn,) = trace.turns
+    assert (turn.user, turn.response, len(turn.tool_calls or ())) == ("Hi", "Yo.", 1)
+
+
+def test_answers_that_are_items_are_not_repeated_by_their_events():
+    content: Json = [{"type": "output_text", "text": "Yo."}]
+    answer = item("message", role="assistant", content=content)
+    trace = read(user("Hi"), event("agent_message", message="Yo."), answer)
+    assert (trace.turns[0].response, trace.turns[0].messages) == ("Yo.", ())
+
+
+def test_events_alone_do_not_say_that_no_tool_was_called():
+    trace = read(event("user_message", content="Hi"), event("agent_message", content="Yo."))
+    (turn,) = trace.turns
+    assert (turn.user, turn.response, turn.tool_calls) == ("Hi", "Yo.", None)

@@ -69,3 +69,15 @@ def test_only_unknown_values_are_an_error_even_with_a_listener():
 
 def test_table_lists_each_container_under_its_own_name():
     assert [container.name for container in builtin_containers()] == [*BUILTIN]
+
+
+def test_lines_that_two_containers_claim_are_a_warning():
+    lines: list[Json] = [
+        {"timestamp": "2026-03-03T09:00:00Z", "type": "message", "role": "user", "content": "Hi"},
+        {"type": "tool_result", "tool": "shell", "output": "x"},
+    ]
+    problems: list[Problem] = []
+    list(read_items(lines, source="f", report=problems.append))
+    assert [problem.message for problem in problems] == [
+        "lines of several kinds were read apart from each other: 1 × gemini-cli-stream, 1 × chat"
+    ]

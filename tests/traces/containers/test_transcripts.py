@@ -74,3 +74,29 @@ def test_cursor_lines_have_their_content_in_message():
     answer: Json = {"content": [{"type": "text", "text": "Hello"}]}
     (trace,) = read({"role": "user", "message": hello}, {"role": "assistant", "message": answer})
     assert dialogue(trace) == [("Hi", "Hello")]
+
+
+def test_cursor_puts_a_tag_around_what_the_user_wrote():
+    text = "<user_query>\nAdd a dark mode\n</user_query>"
+    lines: list[Json] = [
+        {"role": "user", "message": {"content": [{"type": "text", "text": text}]}},
+        {"role": "assistant", "message": {"content": [{"type": "text", "text": "Done."}]}},
+    ]
+    (trace,) = read_items(lines, source="f")
+    assert isinstance(trace, Trace)
+    assert [(turn.user, turn.response) for turn in trace.turns] == [("Add a dark mode", "Done.")]
+
+
+def test_openhands_messages_may_have_their_text_beside_the_kind():
+    lines: list[Json] = [
+        {"kind": "MessageEvent", "source": "user", "content": "Add a route"},
+        {"kind": "ActionEvent", "source": "agent", "tool_name": "terminal", "tool_call_id": "c"},
+        {"kind": "ObservationEvent", "tool_name": "terminal", "tool_call_id": "c", "content": "x"},
+        {"kind": "MessageEvent", "source": "agent", "content": "Done."},
+    ]
+    (trace,) = read_items(lines, source="f")
+    assert isinstance(trace, Trace)
+    (turn,) = trace.turns
+    assert (turn.user, turn.response) == ("Add a route", "Done.")
+    assert [(call.name, call.args) for call in turn.tool_calls or ()] == [("terminal", None)]
+    assert [item.result for item in turn.tool_results] == ["x"]

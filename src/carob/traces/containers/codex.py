@@ -19,6 +19,7 @@ from carob.traces.shape import (
     as_object,
     as_text,
     decode_structure,
+    first_value,
     objects_in,
     text_or_none,
 )
@@ -89,6 +90,13 @@ class _RolloutReader:
             line["type"] == "event_msg" and _written_text(as_object(line["payload"]))
             for line in lines
         )
+        self._has_items = any(line["type"] == "response_item" for line in lines)
+        self._has_answers = any(
+            line["type"] == "response_item"
+            and as_object(line["payload"]).get("role") == "assistant"
+            for line in lines
+        )
+        """Whether the answers are items; else the events are all that there is."""
         for line in lines:
             payload = as_object(line["payload"])
             if line["type"] == "turn_context":
@@ -116,6 +124,11 @@ class _RolloutReader:
         if text := _written_text(payload):
             self.builder.add_user_text(text)
             self.builder.add_time(instant(time))
+        elif kind == "agent_message" and not self._has_answers:
+            self.builder.add_answer("", _event_text(payload) or "")
+            self.builder.add_time(instant(time))
+            if not self._has_items:  # events alone do not say which tools were called
+                self.builder.mark_calls_unknown()
         elif kind == "token_count":
             self._add_usage(as_object(payload.get("info")), time)
         elif isinstance(kind, str) and kind in _ERRORS:
@@ -135,7 +148,11 @@ class _RolloutReader:
 def _written_text(payload: dict[str, Json]) -> str | None:
     """What the user wrote, if this is the event of it. Where the text was removed from the event,
     the item of the Responses API still has it."""
-    return text_or_none(payload.get("message")) if payload.get("type") == "user_message" else None
+    return _event_text(payload) if payload.get("type") == "user_message" else None
+
+
+def _event_text(payload: dict[str, Json]) -> str | None:
+    return text_or_none(first_value(payload, "message", "content"))
 
 
 def _text_of(payload: dict[str, Json]) -> str:

@@ -169,6 +169,18 @@ class _FileReader:
             raise unknown if unknown and not self.containers else self._no_spans_error()
         if unknown and self.report:
             self.report(self._unknown_problem(unknown))
+        if len(self.lines) > 1 and self.report:
+            self.report(self._mixed_problem())
+
+    def _mixed_problem(self) -> Problem:
+        """The lines of one program that look like those of several: each part is incomplete."""
+        counts = [f"{len(lines)} × {name}" for name, (_, lines) in self.lines.items()]
+        return Problem(
+            where=self.source,
+            message=f"lines of several kinds were read apart from each other: {', '.join(counts)}",
+            hint="check that the file is of one program, and that its turns are complete",
+            severity="warning",
+        )
 
     def _no_spans_error(self) -> CarobError:
         counts = [f"{count} × {name}" for name, count in self.containers.items()]

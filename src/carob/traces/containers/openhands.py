@@ -98,7 +98,7 @@ class _ConversationReader:
     def _add_kind(self, event: dict[str, Json]) -> None:
         kind, key = event["kind"], as_text(event.get("tool_call_id"))
         if kind == "MessageEvent":
-            message = as_object(event.get("llm_message"))
+            message = as_object(event.get("llm_message")) or event
             self._add_text(event.get("source"), read_message(message.get("content"), "user").text)
         elif kind == "ActionEvent":
             action = as_object(event.get("action"))
@@ -107,7 +107,7 @@ class _ConversationReader:
             self._add_action(name, args, key, as_text(action.get("message")))
         elif kind == "ObservationEvent" and event.get("tool_name") != _FINISH:
             result = as_object(event.get("observation"))
-            value = plain_value(first_value(result, "content", "output"))
+            value = plain_value(first_value(result or event, "content", "output"))
             self._add_result(key, value, failed=result.get("is_error") is True)
         elif kind == "AgentErrorEvent":
             self._add_result(key, event.get("error"), failed=True)
@@ -134,8 +134,8 @@ class _ConversationReader:
             self._add_action(name, inner, key, as_text(args.get("final_thought")))
 
     def _add_text(self, writer: Json, text: str | None) -> None:
-        if writer == "user":
-            self.builder.add_user_text(text or "")
+        if writer == "user" and text is not None:
+            self.builder.add_user_text(text)
         elif writer == "agent" and text:
             self.builder.add_answer("", text)
 
@@ -152,9 +152,11 @@ class _ConversationReader:
         self.builder.add_result(ToolResult(id=key, result=value, error=error))
 
 
-def _arguments(call: dict[str, Json], action: dict[str, Json]) -> dict[str, Json]:
+def _arguments(call: dict[str, Json], action: dict[str, Json]) -> dict[str, Json] | None:
     """What the model passed, without what OpenHands asks for in every call; else the action, which
     also has the defaults of what was not passed."""
     passed = decode_structure(call.get("arguments"))
     args = passed if isinstance(passed, dict) else action
+    if not args and not call:
+        return None
     return {name: value for name, value in args.items() if name not in _NOT_ARGUMENTS}

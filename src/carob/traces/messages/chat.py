@@ -30,6 +30,7 @@ _CONTENT_KEYS = (
 _CALL_KEYS = ("id", "call_id", *_CONTENT_KEYS)
 _ROLE_KEYS = (*_CONTENT_KEYS, "refusal", "blocks", "message", "reasoning_content", "tool_messages")
 """What a message with a role consists of; an object with a role and none of them is not one."""
+_QUERY = ("<user_query>", "</user_query>")
 _SPAN_KEYS = frozenset(("span_id", "spanId"))
 
 
@@ -98,6 +99,7 @@ def add_chat_message(builder: TurnBuilder, item: dict[str, Json]) -> None:
     """Add one message of a file to its turn."""
     if "content" not in item and isinstance(inner := item.get("message"), dict):  # Cursor
         item = {key: value for key, value in item.items() if key != "message"} | inner
+        item["content"] = _unwrap_query(item.get("content"))
     fields = _message_fields(item)
     role = chat_role(item)
     if role == "tool" and fields.get("requestor") == "user":  # tau²-bench: users call tools too
@@ -111,6 +113,21 @@ def add_chat_message(builder: TurnBuilder, item: dict[str, Json]) -> None:
     builder.add_time(instant(first_value(fields, "timestamp", "created_at", "createdAt")))
     if role == "assistant":
         _add_model_call(builder, fields, agent)
+
+
+def _unwrap_query(content: Json) -> Json:
+    """What a user of Cursor wrote, without the tag that Cursor puts around it."""
+    if isinstance(content, list):
+        return [
+            block | {"text": _unwrap_query(block["text"])}
+            if isinstance(block, dict) and "text" in block
+            else block
+            for block in content
+        ]
+    text = content.strip() if isinstance(content, str) else ""
+    if text.startswith(_QUERY[0]) and text.endswith(_QUERY[1]):
+        return text.removeprefix(_QUERY[0]).removesuffix(_QUERY[1]).strip()
+    return content
 
 
 def _message_fields(item: dict[str, Json]) -> dict[str, Json]:
