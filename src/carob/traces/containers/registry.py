@@ -58,6 +58,7 @@ BUILTIN: dict[str, str] = {
     "codex": "carob.traces.containers.codex:Codex",
     "codex-exec": "carob.traces.containers.codex_exec:CodexExec",
     "copilot": "carob.traces.containers.copilot:Copilot",
+    "amazon-q": "carob.traces.containers.amazon_q:AmazonQ",
     "pi": "carob.traces.containers.pi:Pi",
     "cline": "carob.traces.containers.cline:Cline",
     "cline-task": "carob.traces.containers.cline_task:ClineTask",
