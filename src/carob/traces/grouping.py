@@ -7,6 +7,7 @@ any number of processes: it needs nothing but the chunk.
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_left
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -23,12 +24,16 @@ from carob.schema.problem import ignore
 from carob.traces.read import PART_SIZE, collect_chunks, report_unused
 from carob.traces.reading.stream import Chunk, divide, whole_files, whole_remote_file
 
+_PARTS = 64
+_PART_RANGE = 2**64 // _PARTS
+
 
 class ChunkFacts(NamedTuple):
     """What the first pass learns about a chunk."""
 
     keys: bytes | None
-    """Digests of its traces and sessions, 8 bytes each; `None` if it cannot be read on its own."""
+    """Digests of its traces and sessions, 8 bytes each and sorted; `None` if it cannot be read on
+    its own."""
     digest: bytes
     """The digest of its bytes."""
     lines: int
@@ -126,20 +131,25 @@ def _number_lines(ranges: Sequence[Chunk], facts: Sequence[ChunkFacts]) -> list[
 
 def _connect(chunks: Sequence[Chunk], facts: Sequence[ChunkFacts]) -> list[ChunkGroup] | None:
     """Join the chunks that share a trace or a session; `None` if one cannot be read on its own."""
+    if any(fact.keys is None for fact in facts):
+        return None
     groups = list(range(len(chunks)))  # the first chunk of the group of each chunk
-    owners: dict[int, int] = {}
 
     def find(number: int) -> int:
         while groups[number] != number:
             groups[number] = number = groups[groups[number]]
         return number
 
-    for number, fact in enumerate(facts):
-        if fact.keys is None:
-            return None
-        for key in array("Q", fact.keys):
-            first, second = sorted((find(owners.setdefault(key, number)), find(number)))
-            groups[second] = first
+    keys = [memoryview(fact.keys or b"").cast("Q") for fact in facts]
+    # Part by part of all digests: a table of those of ten million traces would take gigabytes.
+    for part in range(_PARTS):
+        owners: dict[int, int] = {}
+        for number, sorted_keys in enumerate(keys):
+            start = bisect_left(sorted_keys, part * _PART_RANGE)
+            end = bisect_left(sorted_keys, (part + 1) * _PART_RANGE, start)
+            for key in sorted_keys[start:end]:
+                first, second = sorted((find(owners.setdefault(key, number)), find(number)))
+                groups[second] = first
     members: dict[int, list[int]] = {}
     for number in range(len(chunks)):
         members.setdefault(find(number), []).append(number)
