@@ -8,6 +8,7 @@ from functools import lru_cache
 import msgspec
 
 from carob.api.ingest import read_payload
+from carob.files.collector import collector_paused
 from carob.schema import Problem, Span, Trace
 from carob.schema.base import prepare_type
 from carob.store import Database
@@ -45,7 +46,8 @@ def session_trace(database: Database, row: SessionRow, problems: list[Problem]) 
 def read_summaries(database: Database, rows: Sequence[SessionRow]) -> list[SessionRow]:
     """Build the traces of sessions and return their rows with the summaries. Only these are cached:
     a list needs no more, and compressing a trace takes a third of the time."""
-    read = [(row, None, _summarise(_build_trace(database, row, []))) for row in rows]
+    with collector_paused():
+        read = [(row, None, _summarise(_build_trace(database, row, []))) for row in rows]
     if read:
         cache_traces(database, read)
     return [row._replace(**summary._asdict()) for row, _, summary in read]

@@ -116,10 +116,10 @@ def _is_of(call: MatchedCall, model: ModelSpans) -> bool:
 
 
 def _acts_in_text(model: ModelSpans) -> bool:
-    return any(message.text and _has_action(message.text) for message in model.messages)
-
-
-def _has_action(text: str) -> bool:
-    # Few texts have either of these, and finding out takes a fraction of the pattern's time.
-    may_act = "<" in text or "Action Input:" in text
-    return may_act and _TEXT_ACTION.search(text[:_MAX_TEXT]) is not None
+    for message in model.messages:
+        text = message.text
+        # Few texts have either of these, and finding out takes a fraction of the pattern's time.
+        may_act = text and ("<" in text or "Action Input:" in text)
+        if text and may_act and _TEXT_ACTION.search(text[:_MAX_TEXT]) is not None:
+            return True
+    return False
