@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from carob.analysis.kappa import kappa, measure_agreement
+from carob.analysis.kappa import kappa, labels_until, measure_agreement
 
 Table = tuple[tuple[float, ...], ...]
 
@@ -123,3 +123,23 @@ def test_interval_has_the_nominal_coverage(truth: list[list[float]], cases: int)
     promised = sum(low <= true for low, _ in intervals) / times
     assert 0.91 <= coverage <= 0.99  # 0.95, and the error of 300 tries on either side
     assert promised >= 0.95  # what a gate relies on: 0.975 and the same error
+
+
+def test_missing_labels_are_those_that_bring_the_lower_bound_up():
+    table = [[20.0, 2.0], [2.0, 20.0]]
+
+    def lower_bound(labels: int) -> float:
+        scaled = [[count * labels / 44 for count in row] for row in table]
+        measured = measure_agreement(scaled).kappa
+        assert measured is not None
+        return measured.interval[0]
+
+    missing = labels_until(table, 0.7)
+    assert missing is not None
+    assert lower_bound(44) < 0.7
+    assert lower_bound(44 + missing) == pytest.approx(0.7, abs=0.03)
+    assert missing < (labels_until(table, 0.75) or 0)
+
+
+def test_no_number_of_labels_reaches_more_than_the_agreement_itself():
+    assert labels_until([[20.0, 5.0], [5.0, 20.0]], 0.7) is None

@@ -4,8 +4,15 @@ from itertools import combinations
 
 import pytest
 
-from carob.analysis.repeats import attempt_summary, is_flaky, pass_all, pass_at, reliability
-from carob.schema import AttemptCounts
+from carob.analysis.repeats import (
+    attempt_summary,
+    count_attempts,
+    is_flaky,
+    pass_all,
+    pass_at,
+    reliability,
+)
+from carob.schema import AttemptCounts, CaseResult, Status
 
 
 def attempts(passed: int, total: int) -> AttemptCounts:
@@ -59,3 +66,9 @@ def test_run_with_repeats_has_rates_and_flaky_cases():
     assert summary.flaky == {"a": (1, 2)}
     assert attempt_summary({"a": attempts(1, 1)}) is None
     assert attempt_summary({}) is None
+
+
+def test_only_attempts_with_a_verdict_are_counted():
+    statuses: tuple[Status, ...] = ("passed", "failed", "failed", "error", "unscored", "info")
+    results = [CaseResult("a", "t", status) for status in statuses]
+    assert count_attempts(results) == attempts(1, 3)

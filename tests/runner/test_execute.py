@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,11 +14,12 @@ import pytest
 
 from carob.metrics import Answer, Ask, Judge, Ledger, LedgerEntry, Metric, Outcome, Question
 from carob.runner.checkpoint import Checkpoint
-from carob.runner.execute import execute
+from carob.runner.execute import estimate_usage, execute
 from carob.runner.job import Batch, BatchResult, ScoringJob
 from carob.runner.judging import JudgeScorer
 from carob.runner.merge import MergedResults
 from carob.runner.plan import Plan, PlannedMetric
+from carob.runner.workers import cpu_count
 from carob.schema import (
     Case,
     CaseCounts,
@@ -381,3 +383,16 @@ def test_conversation_that_broke_off_costs_no_question():
     batch_result = score_judged(work(Slow(), client=client), lambda: [broken])
     (result,) = batch_result.results
     assert (result.case, result.status, client.most) == ("c3", "error", 0)
+
+
+def test_estimate_counts_the_questions_of_all_batches():
+    usage = estimate_usage(work(Slow(), Length(), client=Patient()), batches(20))
+    assert (usage["slow"].calls, usage["slow"].input_tokens) == (39, 273)  # one question broke
+    assert usage.keys() == {"slow"}
+
+
+def test_number_of_cpus_is_that_of_this_process(monkeypatch: pytest.MonkeyPatch):
+    if hasattr(os, "sched_getaffinity"):
+        assert cpu_count() == len(os.sched_getaffinity(0))
+        monkeypatch.delattr(os, "sched_getaffinity")
+    assert cpu_count() == (os.cpu_count() or 1)
