@@ -199,6 +199,22 @@ def test_every_key_of_the_list_does_what_it_says(site: Site, visit: NewVisit):
         story(visitor, site)
 
 
+def test_single_keys_can_be_switched_off(site: Site, visit: NewVisit):
+    visitor = visit(site)
+    page = visitor.go("/runs")
+    press(page, "?")
+    expect(page.get_by_role("dialog", name="Keys")).to_be_visible()
+    page.get_by_role("button", name="Switch single keys off").click()
+    press(page, "Escape", "j")
+    expect(current_row(page)).to_have_count(0)
+    press(visitor.go("/settings"), "g", "r")
+    expect(page).to_have_url(re.compile("/settings$"))
+    page.get_by_role("button", name="Open the list").click()
+    page.get_by_role("button", name="Switch single keys on").click()
+    press(page, "Escape", "g", "r")
+    expect(page).to_have_url(re.compile("/runs$"))
+
+
 def test_no_single_key_acts_while_they_are_off(site: Site, visit: NewVisit):
     visitor = visit(site)
     page = run_page(visitor, site)

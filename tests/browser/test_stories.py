@@ -306,22 +306,6 @@ def test_link_and_command_of_every_view_are_copied(site: Site, visit: NewVisit):
     assert page.evaluate("navigator.clipboard.readText()") == f"carob report {site.seeded.bad}"
 
 
-def test_single_keys_can_be_switched_off(site: Site, visit: NewVisit):
-    visitor = visit(site)
-    page = visitor.go("/runs")
-    press(page, "?")
-    expect(page.get_by_role("dialog", name="Keys")).to_be_visible()
-    page.get_by_role("button", name="Switch single keys off").click()
-    press(page, "Escape", "j")
-    expect(current_row(page)).to_have_count(0)
-    press(visitor.go("/settings"), "g", "r")
-    expect(page).to_have_url(re.compile("/settings$"))
-    page.get_by_role("button", name="Open the list").click()
-    page.get_by_role("button", name="Switch single keys on").click()
-    press(page, "Escape", "g", "r")
-    expect(page).to_have_url(re.compile("/runs$"))
-
-
 def test_run_list_is_searched_and_pages_without_scripts(shop: Site, visit: NewVisit):
     page = visit(shop, java_script_enabled=False).go("/runs")
     page.get_by_role("searchbox").fill("release=1.4")
@@ -392,3 +376,19 @@ def test_batch_of_runs_is_ranked(shop: Site, visit: NewVisit):
     press(page, "j", "x", "j", "x")
     page.get_by_role("button", name="Rank selected").click()
     expect(page.locator("h1")).to_have_text("No proven difference between 2 runs.")
+
+
+@pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "no scripts"])
+def test_home_datasets_metrics_and_settings_lead_on(scripts: bool, shop: Site, visit: NewVisit):
+    visitor = visit(shop, java_script_enabled=scripts)
+    page = visitor.go("/")
+    newest = page.get_by_role("region", name="Newest runs")
+    expect(newest.get_by_role("row", name=re.compile("catalogue"))).to_contain_text("2,142 / 2,500")
+    page.get_by_role("link", name=re.compile(r"\d+ answers wait for review")).click()
+    expect(page.get_by_role("region", name="Queues")).to_contain_text("tone")
+    visitor.go("/datasets").get_by_role("link", name=SHOP, exact=True).click()
+    expect(page.locator("h1")).to_have_text(SHOP)
+    visitor.go("/metrics").get_by_role("link", name="rouge_l", exact=True).click()
+    expect(page.locator("pre.copy")).to_contain_text("-m rouge_l")
+    kind = "PostgreSQL" if shop.store.startswith("postgres") else "SQLite"
+    expect(visitor.go("/settings").locator("main")).to_contain_text(kind)
