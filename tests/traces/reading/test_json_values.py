@@ -195,3 +195,10 @@ def test_damaged_end_takes_linear_time(tmp_path: Path, tail: bytes):
     values, problems = read(tmp_path / "f", b'{"a": 1}\n' + tail)
     assert values == [{"a": 1}]
     assert problems
+
+
+def test_history_of_aider_is_refused_by_its_name(tmp_path: Path):
+    path = tmp_path / ".aider.chat.history.md"
+    path.write_text("# aider chat started at 2026-03-03 09:00:00\n\n#### add a route\n\nDone.\n")
+    with pytest.raises(FormatError, match="Aider's chat history is not a supported"):
+        list(read_values(path, report=lambda problem: None))

@@ -8,16 +8,20 @@ a local command or the summary of a long session, is not the user's.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import ClassVar
+
+import msgspec
 
 from carob.schema import Json, ModelCall, Trace, Usage
 from carob.traces.containers.claude_usage import count_messages, message_id
 from carob.traces.containers.cursor_calls import add_cursor_call, is_cursor_call
+from carob.traces.containers.session_lines import SessionLines
 from carob.traces.mapping.delegation import DELEGATED_BY
 from carob.traces.messages.chat import add_chat_message
 from carob.traces.messages.turns import TurnBuilder
 from carob.traces.messages.usage import usage_of
-from carob.traces.normalize import content_digest_id, instant
-from carob.traces.shape import as_array, as_object, as_text, first_value, objects_in
+from carob.traces.normalize import instant
+from carob.traces.shape import as_object, as_text, first_value, objects_in
 
 _WRITERS = frozenset(("user", "assistant"))
 _BESIDE = frozenset(
@@ -57,14 +61,11 @@ _SYNTHETIC = "<synthetic>"
 """The model of messages that Claude Code writes itself."""
 
 
-class ClaudeCode:
+class ClaudeCode(SessionLines):
     """Lines with the type of their writer and a `message`, and lines beside them."""
 
-    name = "claude-code"
-
-    def claims(self, item: Json) -> bool:
-        lines = as_array(item)
-        return bool(lines) and all(map(self.claims_line, lines))
+    name: ClassVar[str] = "claude-code"
+    convention: ClassVar[str] = "claude-code-session"
 
     def claims_line(self, item: Json) -> bool:
         fields = as_object(item)
@@ -80,7 +81,26 @@ class ClaudeCode:
     def read(self, item: Json, *, source: str) -> Iterator[Trace]:
         for session, lines in _group_by_session(objects_in(item)).items():
             if any(isinstance(line.get("message"), dict) for line in lines):
-                yield _read_session(session, lines, source)
+                yield self._read_session(session, lines, source)
+
+    def _read_session(
+        self, session: str | None, items: list[dict[str, Json]], source: str
+    ) -> Trace:
+        lines = [
+            line for line in items if isinstance(line.get("message"), dict) or is_cursor_call(line)
+        ]
+        # The file of a sub-agent has its lines only: the agent that delegates is its user.
+        is_delegated = all(line.get("isSidechain") is True for line in lines)
+        reader = _SessionReader(lines, count_messages(items), is_delegated=is_delegated)
+        trace = self.build_trace(lines, reader.builder.turns(), source, session=session)
+        if not is_delegated:
+            return trace
+        return msgspec.structs.replace(
+            trace,
+            id=as_text(lines[0].get("agentId")) or trace.id,
+            conversation=None,
+            attributes={DELEGATED_BY: session} if session else {},
+        )
 
 
 def _group_by_session(lines: list[dict[str, Json]]) -> dict[str | None, list[dict[str, Json]]]:
@@ -91,25 +111,6 @@ def _group_by_session(lines: list[dict[str, Json]]) -> dict[str | None, list[dic
         current = as_text(first_value(line, "sessionId", "session_id")) or current
         sessions.setdefault(current, []).append(line)
     return sessions
-
-
-def _read_session(session: str | None, items: list[dict[str, Json]], source: str) -> Trace:
-    lines = [
-        line for line in items if isinstance(line.get("message"), dict) or is_cursor_call(line)
-    ]
-    # The file of a sub-agent has its lines only: the agent that delegates is its user.
-    is_delegated = all(line.get("isSidechain") is True for line in lines)
-    agent_id = as_text(lines[0].get("agentId")) if is_delegated else None
-    reader = _SessionReader(lines, count_messages(items), is_delegated=is_delegated)
-    return Trace(
-        id=agent_id or session or content_digest_id([*lines]),
-        turns=reader.builder.turns(),
-        source=source,
-        convention="claude-code-session",
-        mapper="claude-code-session@1",
-        conversation=None if is_delegated else session,
-        attributes={DELEGATED_BY: session} if is_delegated and session else {},
-    )
 
 
 class _SessionReader:

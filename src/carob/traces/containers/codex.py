@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import ClassVar
 
 from carob.schema import Json, ModelCall, Trace
+from carob.traces.containers.session_lines import SessionLines
 from carob.traces.messages.chat import add_chat_message
 from carob.traces.messages.turns import TurnBuilder
 from carob.traces.messages.usage import usage_of
-from carob.traces.normalize import content_digest_id, instant
+from carob.traces.normalize import instant
 from carob.traces.shape import (
-    as_array,
     as_object,
     as_text,
     decode_structure,
@@ -49,14 +50,11 @@ _EXIT_CODE = re.compile(r"^(?:Process exited with code|Exit code:) (-?\d+)$", re
 _MAX_HEAD = 400
 
 
-class Codex:
+class Codex(SessionLines):
     """Lines with one of Codex's types and a `payload`."""
 
-    name = "codex"
-
-    def claims(self, item: Json) -> bool:
-        lines = as_array(item)
-        return bool(lines) and all(map(self.claims_line, lines))
+    name: ClassVar[str] = "codex"
+    convention: ClassVar[str] = "codex-session"
 
     def claims_line(self, item: Json) -> bool:
         fields = as_object(item)
@@ -69,14 +67,7 @@ class Codex:
         session = next((as_text(meta.get("id")) for meta in metas), None)
         turns = _RolloutReader(lines).builder.turns()
         if turns:
-            yield Trace(
-                id=session or content_digest_id([*lines]),
-                turns=turns,
-                source=source,
-                convention="codex-session",
-                mapper="codex-session@1",
-                conversation=session,
-            )
+            yield self.build_trace(lines, turns, source, session=session)
 
 
 class _RolloutReader:

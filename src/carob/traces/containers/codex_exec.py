@@ -7,11 +7,12 @@ that the tokens of this run are not known.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import ClassVar
 
 from carob.schema import Json, ToolCall, ToolResult, Trace
+from carob.traces.containers.session_lines import SessionLines
 from carob.traces.messages.turns import TOOL_FAILED, TurnBuilder
-from carob.traces.normalize import content_digest_id
-from carob.traces.shape import as_array, as_object, as_text, objects_in
+from carob.traces.shape import as_object, as_text, objects_in
 
 _TYPES = frozenset(
     (
@@ -34,14 +35,11 @@ _RESULTS = ("aggregated_output", "result", "results")
 NO_COUNTS = "the stream of codex exec counts the tokens of earlier runs, too"
 
 
-class CodexExec:
+class CodexExec(SessionLines):
     """Lines of the types that `codex exec --json` prints."""
 
-    name = "codex-exec"
-
-    def claims(self, item: Json) -> bool:
-        lines = as_array(item)
-        return bool(lines) and all(map(self.claims_line, lines))
+    name: ClassVar[str] = "codex-exec"
+    convention: ClassVar[str] = "codex-exec"
 
     def claims_line(self, item: Json) -> bool:
         fields = as_object(item)
@@ -57,15 +55,7 @@ class CodexExec:
         for line in lines:
             _add_line(builder, line)
         if turns := builder.turns():
-            yield Trace(
-                id=thread or content_digest_id([*lines]),
-                turns=turns,
-                source=source,
-                convention="codex-exec",
-                mapper="codex-exec@1",
-                conversation=thread,
-                gaps={"usage": NO_COUNTS},
-            )
+            yield self.build_trace(lines, turns, source, session=thread, gaps={"usage": NO_COUNTS})
 
 
 def _add_line(builder: TurnBuilder, line: dict[str, Json]) -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import ClassVar
 
 from carob.schema import Json, ModelCall, ToolCall, ToolResult, Trace, Usage
+from carob.traces.containers.session_lines import SessionLines
 from carob.traces.messages.turns import TOOL_FAILED, TurnBuilder
-from carob.traces.normalize import content_digest_id, instant
-from carob.traces.shape import as_array, as_count, as_object, as_text, decode_structure, objects_in
+from carob.traces.normalize import instant
+from carob.traces.shape import as_count, as_object, as_text, decode_structure, objects_in
 
 _FAMILIES = frozenset(
     ("session", "user", "assistant", "system", "tool", "subagent", "skill", "hook", "permission")
@@ -15,14 +17,11 @@ _FAMILIES = frozenset(
 _MORE = frozenset(("abort", "model", "external_tool", "user_input", "elicitation", "command"))
 
 
-class Copilot:
+class Copilot(SessionLines):
     """Lines with a type such as `user.message`, their `data`, an id and that of the line before."""
 
-    name = "copilot"
-
-    def claims(self, item: Json) -> bool:
-        lines = as_array(item)
-        return bool(lines) and all(map(self.claims_line, lines))
+    name: ClassVar[str] = "copilot"
+    convention: ClassVar[str] = "copilot-session"
 
     def claims_line(self, item: Json) -> bool:
         fields = as_object(item)
@@ -38,14 +37,7 @@ class Copilot:
         session = next((as_text(data.get("sessionId")) for data in starts), None)
         turns = _EventReader(lines).builder.turns()
         if turns:
-            yield Trace(
-                id=session or content_digest_id([*lines]),
-                turns=turns,
-                source=source,
-                convention="copilot-session",
-                mapper="copilot-session@1",
-                conversation=session,
-            )
+            yield self.build_trace(lines, turns, source, session=session)
 
 
 class _EventReader:

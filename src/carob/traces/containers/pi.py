@@ -7,13 +7,14 @@ session is what the last entry follows, and the branches that were left are not 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import ClassVar
 
 from carob.schema import Json, ModelCall, Trace, Usage
+from carob.traces.containers.session_lines import SessionLines
 from carob.traces.messages.chat import add_chat_message
 from carob.traces.messages.turns import TurnBuilder
 from carob.traces.messages.usage import usage_of
-from carob.traces.normalize import content_digest_id
-from carob.traces.shape import as_array, as_count, as_object, as_text, first_value, objects_in
+from carob.traces.shape import as_count, as_object, as_text, first_value, objects_in
 
 _MESSAGES = frozenset(("message", "message_end"))
 _ENTRIES = frozenset(
@@ -48,14 +49,11 @@ _ROLES = {"user": "user", "assistant": "assistant", "toolResult": "tool"}
 _FAILED = frozenset(("error", "aborted"))
 
 
-class Pi:
+class Pi(SessionLines):
     """Lines with one of pi's types; messages with their role inside."""
 
-    name = "pi"
-
-    def claims(self, item: Json) -> bool:
-        lines = as_array(item)
-        return bool(lines) and all(map(self.claims_line, lines))
+    name: ClassVar[str] = "pi"
+    convention: ClassVar[str] = "pi-session"
 
     def claims_line(self, item: Json) -> bool:
         fields = as_object(item)
@@ -78,14 +76,7 @@ class Pi:
                 counts = first_value(message, "usage") or line.get("usage")
                 _add_message(builder, message | {"usage": counts}, line.get("timestamp"))
         if turns := builder.turns():
-            yield Trace(
-                id=session or content_digest_id([*lines]),
-                turns=turns,
-                source=source,
-                convention="pi-session",
-                mapper="pi-session@1",
-                conversation=session,
-            )
+            yield self.build_trace(lines, turns, source, session=session)
 
 
 def _follow_last(lines: list[dict[str, Json]]) -> list[dict[str, Json]]:

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _MAX_PROBLEMS = 20
+_AIDER = "not JSON: '# aider chat started"
 # A string without an end takes the rest of the line: otherwise each quote in it is tried again,
 # and a cut line takes quadratic time.
 _STRINGS = re.compile(rb'"(?:[^"\\]|\\.)*+"?')
@@ -266,6 +267,12 @@ class _ValueReader(Generic[T]):
         """Report the problems; without a single value, the first of them is the error."""
         if not self.value_count:
             first = self.problems[0] if self.problems else None
+            if first and first.message.startswith(_AIDER):
+                raise FormatError(
+                    "Aider's chat history is not a supported trace container",
+                    where=self.source,
+                    hint="it is Markdown without the agent's calls; record OpenTelemetry spans",
+                )
             raise FormatError(
                 first.message if first else "no JSON value",
                 where=first.where if first else self.source,
