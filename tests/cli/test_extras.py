@@ -18,7 +18,7 @@ from carob.errors import UsageError, install_hint
 ROOT = Path(__file__).parents[2]
 OPTIONAL = (
     *("numpy", "scipy", "genai_prices", "model2vec", "detect_secrets", "phonenumbers", "stdnum"),
-    *("glin_profanity", "jsonschema", "psycopg"),
+    *("glin_profanity", "jsonschema", "psycopg", "ray", "s3fs"),
 )
 
 
@@ -33,6 +33,8 @@ OPTIONAL = (
         ("run traces.json -m cost -m semantic_similarity", ["metrics", "semantic"]),
         ("run traces.json -m rouge_l --store postgresql://host/runs", ["postgres"]),
         ("runs --store postgresql://host/runs", ["postgres"]),
+        ("run traces.json --on ray", ["ray"]),
+        ("traces s3://bucket/traces.jsonl", ["s3"]),
     ],
 )
 def test_missing_extras_are_reported_at_once(

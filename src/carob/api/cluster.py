@@ -26,7 +26,7 @@ from carob.api.shards import RunShard, ShardedRun
 from carob.api.sources import log_finders
 from carob.config import Config
 from carob.errors import CarobError, StoppedError, UsageError
-from carob.runner.cluster import Cluster, TaskReport, check_address
+from carob.runner.cluster import Cluster, TaskReport, check_address, check_packages
 from carob.schema import Dataset, Problem
 from carob.schema.field_map import ALL_FIELDS, format_field_map, parse_field_map
 from carob.store.url import is_postgres
@@ -52,6 +52,7 @@ def evaluate_on_cluster(request: RunRequest, listeners: Listeners) -> Evaluation
     has committed are not scored again."""
     address = request.on or ""
     check_address(address)
+    check_packages()  # before anything is read
     _check_request(request)
     prepared = prepare_run(request, listeners)
     request = _portable_request(request, prepared)

@@ -20,7 +20,14 @@ from importlib import import_module
 from types import TracebackType
 from typing import Any, NamedTuple, TextIO, TypeVar
 
-from carob.errors import CarobError, InputError, StoppedError, UsageError, require_packages
+from carob.errors import (
+    CarobError,
+    InputError,
+    StoppedError,
+    UsageError,
+    install_hint,
+    require_packages,
+)
 from carob.runner.workers import cpu_count
 from carob.schema import Problem
 from carob.schema.problem import ProblemListener, ignore
@@ -40,7 +47,6 @@ _AHEAD = 2
 _SECONDS = 1.0
 _STYLE = re.compile(r"\x1b\[[0-9;]*m")
 _MAX_MESSAGE = 200
-_PACKAGES = ("ray", "opentelemetry.sdk", "opentelemetry.exporter.prometheus")
 
 
 class TaskReport(NamedTuple):
@@ -60,7 +66,7 @@ class Cluster:
         """Connect to `ray://HOST:PORT`, or to `HOST:PORT` from a machine of the cluster; `ray`
         starts a cluster on this machine. At most `jobs` tasks run at the same time. `report`
         receives what Ray has to say, such as that a worker died."""
-        require_packages("a run on Ray", *_PACKAGES, extra="ray")
+        check_packages()
         _set_environment(is_local=address == LOCAL)
         self._ray: Any = import_module("ray")  # late: an optional package that takes a second
         self._stack = ExitStack()
@@ -188,6 +194,18 @@ _CONNECT_HINT = (
     "pass --on ray://HOST:10001, or the address that `ray start --head` prints; a token comes from"
     " RAY_AUTH_TOKEN"
 )
+
+
+def check_packages() -> None:
+    """Raise `UsageError` unless Ray is installed, with the packages without which its nodes do not
+    start beside others of OpenTelemetry."""
+    require_packages("a run on Ray", "ray", extra="ray")
+    try:
+        import_module("opentelemetry.sdk.metrics")
+        import_module("opentelemetry.exporter.prometheus")
+    except ImportError as error:
+        message = "a run on Ray requires opentelemetry-sdk and opentelemetry-exporter-prometheus"
+        raise UsageError(message, hint=install_hint("ray")) from error
 
 
 def check_address(address: str) -> None:
