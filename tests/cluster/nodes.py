@@ -12,8 +12,6 @@ from shutil import rmtree
 from tempfile import mkdtemp
 from time import monotonic, sleep
 
-import pytest
-
 from tests.cluster.s3 import ENVIRONMENT, cluster_environment, free_port, wait_for
 
 HEAD = "127.0.0.2"
@@ -86,8 +84,6 @@ class Nodes:
 @contextmanager
 def ray_nodes(folder: Path, variables: Mapping[str, str]) -> Generator[Nodes]:
     """Start a cluster with one node."""
-    if not (ENVIRONMENT / "bin" / "ray").exists():
-        pytest.skip("tests/cluster/setup.sh installs Ray")
     nodes = Nodes(folder, variables)
     try:
         yield nodes

@@ -15,6 +15,9 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 ENVIRONMENT = ROOT / ".ray"
+needs_environment = pytest.mark.skipif(
+    not (ENVIRONMENT / "cluster.txt").exists(), reason="tests/cluster/setup.sh installs Ray and S3"
+)
 KEY, SECRET = "carob-tests", "not-a-secret"
 
 
@@ -43,8 +46,6 @@ class StorageServer:
 def storage_server(folder: Path) -> Generator[StorageServer]:
     """Serve a folder until the block ends."""
     program = ENVIRONMENT / "bin" / "rclone"
-    if not program.exists():
-        pytest.skip("tests/cluster/setup.sh installs rclone")
     folder.mkdir(parents=True, exist_ok=True)
     port = free_port()
     command = [program, "serve", "s3", folder, "--addr", f"127.0.0.1:{port}"]

@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.cluster.s3 import StorageServer, run_carob, storage_server
+from tests.cluster.s3 import StorageServer, needs_environment, run_carob, storage_server
 from tests.store.test_shards import write_inputs
 
+pytestmark = needs_environment
 METRIC = ("-m", "exact_match", "--threshold", "exact_match=0.5", "--no-store", "--format", "json")
 
 

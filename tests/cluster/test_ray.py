@@ -24,11 +24,14 @@ from tests.cluster.s3 import (
     ENVIRONMENT,
     StorageServer,
     cluster_environment,
+    needs_environment,
     run_carob,
     storage_server,
 )
 from tests.postgres import server
 from tests.store.test_shards import CASES, write_inputs
+
+pytestmark = needs_environment
 
 # Notes each pair that it scores, and is slow on the cluster only.
 _METRIC = """
