@@ -3,8 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
-from carob.datasets.lint.rules import LintItem, LintOptions, RuleFamily, Violation, path_of
+from carob.datasets.lint.rules import (
+    CaseLocation,
+    JsonPath,
+    LintItem,
+    LintOptions,
+    RuleFamily,
+    Violation,
+    path_of,
+)
+from carob.files.spool import PickleCodec, Spool
 from carob.schema import Case, Dataset, Json, LintRule, expected_tools
 from carob.text.spelling import did_you_mean
 
@@ -26,33 +36,41 @@ class UndeclaredTools(RuleFamily):
         super().__init__(settings)
         self._declared: set[str] = set()
         # A later case may declare the tool, so cases without a list wait for the end of the file.
-        self._pending: list[tuple[str, Violation]] = []
+        self._pending = Spool(PickleCodec[_ExpectedTool]())
 
     def visit(self, item: LintItem) -> Iterable[Violation]:
         own = {*_tools_declared_by(item.case)}
         self._declared |= own
-        expected = dict.fromkeys(expected_tools(item.case))
+        expected = [
+            _ExpectedTool(name, item.location, path_of(item.doc, name))
+            for name in dict.fromkeys(expected_tools(item.case))
+            if name not in own
+        ]
         if own:
-            return [_violation(item, name, own) for name in expected if name not in own]
-        self._pending += [(name, _violation(item, name, ())) for name in expected]
+            return [_violation(tool, own) for tool in expected]
+        self._pending.extend(expected)
         return ()
 
     def finish(self, header: Dataset, cases: int) -> Iterator[Violation]:
         if not self._declared:
             return
-        for name, violation in self._pending:
-            if name not in self._declared:
-                yield violation._replace(hint=_hint(name, self._declared))
+        for tool in self._pending.finish():
+            if tool.name not in self._declared:
+                yield _violation(tool, self._declared)
 
 
-def _violation(item: LintItem, name: str, declared: Iterable[str]) -> Violation:
-    return Violation(
-        UNDECLARED_TOOL,
-        item.location,
-        f"expected tool {name!r} is not declared by any agent",
-        _hint(name, declared),
-        path_of(item.doc, name),
-    )
+class _ExpectedTool(NamedTuple):
+    """A tool that a case expects, and where."""
+
+    name: str
+    location: CaseLocation
+    path: JsonPath
+
+
+def _violation(tool: _ExpectedTool, declared: Iterable[str]) -> Violation:
+    message = f"expected tool {tool.name!r} is not declared by any agent"
+    hint = _hint(tool.name, declared)
+    return Violation(UNDECLARED_TOOL, tool.location, message, hint, tool.path)
 
 
 def _hint(name: str, declared: Iterable[str]) -> str | None:
