@@ -10,9 +10,9 @@ from typing import NamedTuple
 import msgspec
 
 from carob.api.load import format_name, golden_formats, load_streamed
-from carob.datasets.ids import make_unique
 from carob.datasets.read import open_golden
 from carob.errors import CarobError, UsageError
+from carob.files.ids import make_unique
 from carob.files.spool import Spool
 from carob.schema import Case, Dataset
 from carob.schema.codec import CASES

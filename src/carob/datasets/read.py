@@ -11,11 +11,11 @@ import msgspec
 from carob.datasets.dialect import FRAME_KEY
 from carob.datasets.document_types import struct_info
 from carob.datasets.formats import Format, NamedFormat, format_within, list_key
-from carob.datasets.ids import make_unique
 from carob.datasets.sidecar import Sidecar, read_sidecar
 from carob.datasets.source import LIST_KEY, Container, Row, Source, open_sources
 from carob.errors import CarobError, FormatError, UnknownFormatError, UsageError
 from carob.files.collector import collector_paused
+from carob.files.ids import make_unique
 from carob.files.spool import Spool
 from carob.schema import Case, Dataset, Json
 from carob.schema.codec import CASES

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import msgspec
 
 from carob.datasets.formats import Format, format_of
-from carob.datasets.ids import unique_ids
 from carob.datasets.write import Destination, PreparedDataset, prepare_dataset
+from carob.files.ids import unique_ids
 from carob.files.spool import Spool
 from carob.schema import Case, Dataset, Loss
 from carob.schema.codec import CASES

@@ -19,7 +19,6 @@ from carob.datasets.case_checks import case_type, find_case_problems
 from carob.datasets.document_types import find_member
 from carob.datasets.duplicate_keys import find_duplicate_keys
 from carob.datasets.formats import Format, FrameChecker, list_key
-from carob.datasets.ids import RepeatedIds
 from carob.datasets.lens import Lens
 from carob.datasets.read import GoldenFile, open_golden
 from carob.datasets.scenarios import ScenarioCatalog, find_catalog, read_catalog
@@ -29,6 +28,7 @@ from carob.datasets.source import Row
 from carob.errors import CarobError, FormatError, UsageError
 from carob.files.collector import collector_paused
 from carob.files.digest_table import text_digest
+from carob.files.ids import RepeatedIds
 from carob.schema import Case, Json, Problem, Validation
 from carob.schema.problem import ProgressListener, ignore
 from carob.text.spelling import did_you_mean

@@ -24,7 +24,6 @@ from carob.datasets.encode import (
     not_json_error,
 )
 from carob.datasets.formats import Format, format_of, format_within
-from carob.datasets.ids import unique_ids
 from carob.datasets.lens import Lens, RoundTrip, WrittenDocument
 from carob.datasets.patch import Object
 from carob.datasets.read import get_format
@@ -39,6 +38,7 @@ from carob.datasets.source import LIST_KEY, Container
 from carob.errors import FormatError, OutputError, UsageError
 from carob.files.atomic import check_overwrite, is_stream
 from carob.files.digest_table import collect_mapping
+from carob.files.ids import unique_ids
 from carob.files.spool import PickleCodec, Spool
 from carob.files.yaml import write_yaml
 from carob.schema import Case, Dataset, Json, Loss, Problem, SourceDocument

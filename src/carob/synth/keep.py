@@ -10,7 +10,7 @@ from hashlib import blake2b
 
 import msgspec
 
-from carob.datasets.ids import make_unique
+from carob.files.ids import make_unique
 from carob.schema import Case
 from carob.synth.coverage import properties
 from carob.synth.world import World, call_arguments, expected_calls

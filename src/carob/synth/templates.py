@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
-from carob.datasets.ids import make_unique
 from carob.errors import UsageError
+from carob.files.ids import make_unique
 from carob.schema import Case, Dataset, Rubric, Struct, Turn, content_id
 from carob.schema.synth import SOURCE, SYNTHETIC
 from carob.synth.relation import Draw

@@ -13,6 +13,8 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
+from carob.files.digest_table import text_digest
+from carob.files.ids import RepeatedIds, make_unique
 from carob.files.spool import Spool
 from carob.schema import CaptureReport, Case, Json, Loss, Problem, ToolCall, Trace, Turn, content_id
 from carob.schema.codec import CASES
@@ -65,9 +67,9 @@ class Capture:
         self.problems: list[Problem] = []
         self._agents: dict[str, None] = {}
         """The agents of the traces that were left out."""
-        self._ids: dict[str, int] = {}
-        self._seen: dict[bytes, str] = {}
-        """The first trace with each content, by digest."""
+        self._ids = RepeatedIds()
+        self._contents: set[bytes] = set()
+        """Digests of what the cases are made of."""
 
     def add(self, traces: Iterable[Trace]) -> None:
         """Add the cases of some traces."""
@@ -88,13 +90,14 @@ class Capture:
         case = to_case(trace, self.filter.agent)
         content = msgspec.json.encode([*map(_content, trace.turns), case.state])
         digest = blake2b(content, digest_size=16).digest()
-        first = self._seen.setdefault(digest, trace.id)
-        if first != trace.id:
+        if digest in self._contents:
             self.duplicates.append(trace.id)
             return
-        number = self._ids[case.id] = self._ids.get(case.id, 0) + 1
-        if number > 1:
-            case = msgspec.structs.replace(case, id=f"{case.id}-{number}")
+        self._contents.add(digest)
+        self._append(case)
+
+    def _append(self, case: Case) -> None:
+        self._ids.add(case.id)
         self._cases.append(case)
 
     def add_cases(self, cases: Iterable[Case]) -> None:
@@ -110,11 +113,20 @@ class Capture:
             if self.table and trace is not None:
                 row = add_table_columns(trace, case.id)
                 case = msgspec.structs.replace(case, recorded=row, origin=None)
-            self._cases.append(case)
+            self._append(case)
 
     def finish(self) -> Sequence[Case]:
-        """Return the cases. Many of them are in a file."""
-        return self._cases.finish()
+        """Return the cases, each with an id of its own. Many of them are in a file."""
+        cases, repeated = self._cases.finish(), self._ids.digests()
+        if not repeated:
+            return cases
+        used: dict[str, int] = {}
+        numbered = Spool(CASES)
+        for case in cases:
+            if text_digest(case.id) in repeated:
+                case = msgspec.structs.replace(case, id=make_unique(case.id, used))
+            numbered.append(case)
+        return numbered.finish()
 
     def explain_empty(self) -> str | None:
         """Why there is no case, for a hint."""

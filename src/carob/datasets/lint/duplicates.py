@@ -8,7 +8,6 @@ from typing import NamedTuple, cast
 
 import msgspec
 
-from carob.datasets.ids import RepeatedIds
 from carob.datasets.lint.rules import (
     CaseLocation,
     LintItem,
@@ -18,6 +17,7 @@ from carob.datasets.lint.rules import (
     plain_text,
 )
 from carob.files.digest_table import text_digest
+from carob.files.ids import RepeatedIds
 from carob.files.spool import PickleCodec, Spool
 from carob.schema import Case, Dataset, Json, LintRule, ToolCall
 

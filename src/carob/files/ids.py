@@ -1,4 +1,4 @@
-"""Ids of cases: finding duplicates, and numbering derived ids."""
+"""Ids: finding those that repeat, and numbering them."""
 
 from __future__ import annotations
 
