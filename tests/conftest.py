@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import signal
 
 from hypothesis import settings
 
@@ -13,3 +14,7 @@ settings.register_profile(
 )
 if os.environ.get("CI"):
     settings.load_profile("ci")
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # Background jobs of a shell ignore Ctrl-C, and so would every command that tests start.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
