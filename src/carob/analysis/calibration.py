@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from math import fsum
-from statistics import median
 from typing import NamedTuple
 
 from carob.analysis.interval import paired_differences
@@ -97,6 +96,8 @@ def consensus(values: Sequence[LabelValue], *, whole: bool = False) -> LabelValu
     passed as failed, or the median is between two of the `whole` levels."""
     numbers = [value for value in values if not isinstance(value, str)]
     if numbers:
+        from statistics import median  # late: a server may calibrate nothing
+
         middle = float(median(numbers))
         return None if whole and not middle.is_integer() else middle
     passed = values.count("passed")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
-from statistics import NormalDist
 from typing import Any, cast
 
 from carob.errors import require_packages
@@ -23,6 +22,8 @@ def import_optional(module: str) -> Any:
 
 def normal_quantile(share: float) -> float:
     """The quantile of the standard normal distribution."""
+    from statistics import NormalDist  # late: a server may compare nothing
+
     return NormalDist().inv_cdf(share)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -101,6 +100,8 @@ def word_changes(old: Json, new: Json) -> Iterator[WordChange]:
     before, after = _tokens(old), _tokens(new)
     if max(len(before), len(after)) > _MAX_WORDS:
         before, after = ["".join(before)], ["".join(after)]
+    from difflib import SequenceMatcher  # late: only diffs need it
+
     matcher = SequenceMatcher(None, before, after, autojunk=False)
     for operation, low, high, start, end in matcher.get_opcodes():
         if operation == "equal":

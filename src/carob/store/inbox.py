@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
@@ -317,16 +317,24 @@ def session_row(row: Sequence[SqlValue]) -> SessionRow:
 
 def session_payloads(database: Database, session: str) -> Generator[tuple[frozenset[str], Payload]]:
     """The trace ids of a session, with each payload that holds spans of them."""
-    sql = "SELECT trace_id FROM session_traces WHERE session = ?"
-    traces = frozenset(row[0] for row in database.rows(sql, (session,)))
-    for payload in trace_payloads(database, traces):
+    sql = (
+        "SELECT s.trace_id, p.payload FROM session_traces s LEFT JOIN trace_payloads p"
+        " ON p.trace_id = s.trace_id WHERE s.session = ?"
+    )
+    rows = list(database.rows(sql, (session,)))
+    traces = frozenset(row[0] for row in rows)
+    for payload in _payloads(database, {row[1] for row in rows if row[1] is not None}):
         yield traces, payload
 
 
 def trace_payloads(database: Database, traces: Iterable[str]) -> Generator[Payload]:
     """The payloads that hold spans of some traces."""
-    numbers = sorted({number for trace in traces for number in _payload_numbers(database, trace)})
-    for number in numbers:
+    numbers = {number for trace in traces for number in _payload_numbers(database, trace)}
+    yield from _payloads(database, numbers)
+
+
+def _payloads(database: Database, numbers: Iterable[int]) -> Iterator[Payload]:
+    for number in sorted(numbers):
         sql = "SELECT at, kind, packing, body FROM payloads WHERE number = ?"
         yield from (Payload(*row) for row in database.rows(sql, (number,)))  # pyright: ignore[reportArgumentType] - its columns
 

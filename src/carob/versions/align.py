@@ -10,7 +10,6 @@ import re
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from difflib import SequenceMatcher
 from typing import NamedTuple, overload
 
 import msgspec
@@ -216,5 +215,7 @@ def _similarity(old: str, new: str) -> float:
     # `ratio` depends on the order of its arguments, so the order is fixed: otherwise comparing
     # old with new could pair cases that comparing new with old does not.
     first, second = sorted((old[:_COMPARED_LENGTH], new[:_COMPARED_LENGTH]))
+    from difflib import SequenceMatcher  # late: only changed inputs need it
+
     matcher = SequenceMatcher(None, first, second, autojunk=False)
     return matcher.ratio() if matcher.quick_ratio() >= _SIMILAR else 0.0

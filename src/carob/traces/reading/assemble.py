@@ -143,12 +143,15 @@ def _deduplicate(
         if isinstance(record, LogRecord):
             logs.append(record)
             continue
-        by_id = spans.setdefault(record.trace_id, {})
-        # Spans without an id are all different, so each gets an id of its own.
-        key = record.span_id or f"#{len(by_id)}"
-        span = record if record.span_id else msgspec.structs.replace(record, span_id=key)
-        earlier = by_id.get(key)
-        by_id[key] = span if earlier is None else _fuller(earlier, span)
+        by_id = spans.get(record.trace_id)
+        if by_id is None:
+            by_id = spans[record.trace_id] = {}
+        if not record.span_id:
+            # Spans without an id are all different, so each gets an id of its own.
+            record = msgspec.structs.replace(record, span_id=f"#{len(by_id)}")
+        earlier = by_id.setdefault(record.span_id, record)
+        if earlier is not record:
+            by_id[record.span_id] = _fuller(earlier, record)
     return {key: _drop_pending(by_id) for key, by_id in spans.items()}, logs
 
 
