@@ -64,7 +64,14 @@ def run_carob(
     folder: Path, variables: Mapping[str, str], *arguments: str | Path
 ) -> subprocess.CompletedProcess[str]:
     """Run a command of Carob in the environment that has s3fs and Ray."""
-    command = [ENVIRONMENT / "bin" / "python", "-m", "carob", *arguments]
+    return run_python(folder, variables, "-m", "carob", *arguments)
+
+
+def run_python(
+    folder: Path, variables: Mapping[str, str], *arguments: str | Path
+) -> subprocess.CompletedProcess[str]:
+    """Run the interpreter of that environment."""
+    command = [ENVIRONMENT / "bin" / "python", *arguments]
     return subprocess.run(
         command,
         cwd=folder,

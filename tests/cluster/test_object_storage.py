@@ -9,7 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.cluster.s3 import StorageServer, needs_environment, run_carob, storage_server
+from tests.cluster.s3 import (
+    StorageServer,
+    needs_environment,
+    run_carob,
+    run_python,
+    storage_server,
+)
 from tests.store.test_shards import write_inputs
 
 pytestmark = needs_environment
@@ -51,6 +57,20 @@ def test_traces_name_the_address_that_they_were_read_from(tmp_path: Path, storag
     traces = json.loads(shown.stdout)["traces"]
     assert {trace["source"] for trace in traces} == {"s3://packed/1.jsonl.gz"}
     assert len(traces) == 3
+
+
+_COPY = """
+from carob.files.remote import fetch_files
+steps = []
+fetch_files("s3://shop/traces", lambda done, total: steps.append((done, total)))
+done, totals = [done for done, _ in steps], {total for _, total in steps}
+print(totals == {done[-1]}, done == sorted(done), len(done) > 1)
+"""
+
+
+def test_copying_reports_the_bytes_of_all_files(tmp_path: Path, storage: StorageServer):
+    shown = run_python(tmp_path, storage.variables, "-c", _COPY)
+    assert (shown.stderr, shown.stdout) == ("", "True True True\n")
 
 
 def test_names_that_no_file_system_allows_are_read(tmp_path: Path, storage: StorageServer):

@@ -109,7 +109,7 @@ def _load(
     progress: ProgressListener = ignore,
     config: Path | None = None,
 ) -> Dataset:
-    path = golden_path(path)
+    path = golden_path(path, progress)
     check_one_dataset(path)
     release = find_release(path)
     if release:
@@ -119,10 +119,10 @@ def _load(
     return read_dataset(file, formats, form, spooled=spooled, progress=progress)
 
 
-def golden_path(name: PathName) -> PathName:
+def golden_path(name: PathName, progress: ProgressListener = ignore) -> PathName:
     """Return the path of golden data, or the name of a release. A file in object storage is
-    copied."""
-    return fetch_file(str(name)) if is_address(name) else name
+    copied, and `progress` receives the bytes of it."""
+    return fetch_file(str(name), progress) if is_address(name) else name
 
 
 def dataset_files(

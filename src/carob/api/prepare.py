@@ -21,6 +21,7 @@ from carob.judges.pool import JudgePool
 from carob.runner.job import ScoringJob
 from carob.runner.plan import Plan
 from carob.schema import Dataset
+from carob.schema.problem import ProgressListener, ignore
 
 
 class PreparedRun(NamedTuple):
@@ -41,7 +42,7 @@ def prepare_run(request: RunRequest, listeners: Listeners) -> PreparedRun:
     config = run_settings(request)
     _check_inputs(request, config)
     store = store_url(request.store, config=config) if request.save else None
-    golden = _golden(request, config)
+    golden = _golden(request, config, listeners.reading)
     cases = select_run_cases(request, config, golden)
     config, chosen = choose_run_metrics(request, config, cases)
     if chosen:
@@ -79,9 +80,13 @@ def run_settings(request: RunRequest) -> Config:
     )
 
 
-def _golden(request: RunRequest, config: Config) -> PathName | Dataset | None:
+def _golden(
+    request: RunRequest, config: Config, progress: ProgressListener = ignore
+) -> PathName | Dataset | None:
     golden = config.golden if request.golden is None else request.golden
-    return golden if golden is None or isinstance(golden, Dataset) else golden_path(golden)
+    if golden is None or isinstance(golden, Dataset):
+        return golden
+    return golden_path(golden, progress)
 
 
 def select_run_cases(
@@ -142,8 +147,10 @@ def shard_paths(request: RunRequest, config: Config) -> list[Path | str]:
     return shard_sources(request.traces or config.traces)
 
 
-def trace_paths(request: RunRequest, config: Config) -> list[Path]:
+def trace_paths(
+    request: RunRequest, config: Config, progress: ProgressListener = ignore
+) -> list[Path]:
     """Return the trace files of a run; none if its traces come from elsewhere."""
     if request.recorded or request.live:
         return []
-    return trace_files(request.traces or config.traces)
+    return trace_files(request.traces or config.traces, progress=progress)

@@ -205,7 +205,7 @@ def estimate(request: RunRequest, listeners: Listeners | None = None) -> CostEst
     plan = make_plan(config.metrics, part, Profiles(), judges, from_data)
     job = scoring_job(request, plan, cases)
     finders = log_finders(request.mapping, config.path, fields=ALL_FIELDS)
-    paths = trace_paths(request, config)
+    paths = trace_paths(request, config, listeners.reading)
     with trace_batches(paths, part, 1, listeners.problem, finders=finders) as batches:
         return CostEstimate(estimate_usage(job, batches))
 
@@ -250,7 +250,7 @@ def _score(
     live: LiveRecording | None,
 ) -> _ScoredRun:
     """Score all traces. Traces can be read until the stack is closed."""
-    paths = trace_paths(request, config)
+    paths = trace_paths(request, config, listeners.reading)
     job = scoring_job(request, plan, cases)
     jobs = request.jobs or worker_count(paths)
     part = cases.part if cases else None

@@ -62,9 +62,13 @@ class FileState(NamedTuple):
         return cls(str(path.resolve()), status.st_size, status.st_mtime_ns)
 
 
-def trace_files(paths: Iterable[PathName], report: ProblemListener | None = None) -> list[Path]:
+def trace_files(
+    paths: Iterable[PathName],
+    report: ProblemListener | None = None,
+    progress: ProgressListener = ignore,
+) -> list[Path]:
     """Return the files, with those of a folder in its place, such as `.adk/eval_history`. Files in
-    object storage are copied.
+    object storage are copied, and `progress` receives the bytes of them.
 
     With `report`, files of a folder that have no traces are left out and reported.
     """
@@ -72,7 +76,7 @@ def trace_files(paths: Iterable[PathName], report: ProblemListener | None = None
     for name in paths:
         path = Path(name)
         if is_address(name):
-            copies = fetch_files(str(name))
+            copies = fetch_files(str(name), progress)
             several = report is not None and len(copies) > 1
             files.extend(_skip_unknown_files(copies, report) if several and report else copies)
         elif path.is_dir():

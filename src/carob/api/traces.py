@@ -60,7 +60,7 @@ def list_traces(
     in rows, such as `user=query,response=answer,calls=steps[].tool`."""
     problems: list[Problem] = []
     with using_containers(log_finders(mapping)):
-        files = trace_files(as_list(paths), problems.append)
+        files = trace_files(as_list(paths), problems.append, progress)
         with expecting_traces(files):
             return _list_traces(files, problems, progress)
 
@@ -119,7 +119,7 @@ def capture(
     wanted = TraceFilter(agent, session, _nanoseconds(since), _nanoseconds(until, end=True), status)
     capture = Capture(wanted, table=to == "simulation")
     trace_paths: list[Path] = []
-    for path in trace_files(as_list(sources), capture.problems.append):
+    for path in trace_files(as_list(sources), capture.problems.append, progress):
         queries = None if mapping else _load_queries(path, capture.table)
         if queries is None:
             trace_paths.append(path)

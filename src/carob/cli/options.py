@@ -30,7 +30,10 @@ class _InputPath(click.Path):
         if value == "-" and not (ctx and ctx.resilient_parsing):
             return load_object("carob.files.stdin:stdin_file")()  # late: few commands read it
         if is_address(value) and not (ctx and ctx.resilient_parsing):
-            return load_object("carob.files.remote:fetch_file")(value)
+            from carob.cli.progress import progress_line  # late: few inputs are elsewhere
+
+            with progress_line("downloading") as line:
+                return load_object("carob.files.remote:fetch_file")(value, line.reading)
         return super().convert(value, param, ctx)
 
 

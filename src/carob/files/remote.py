@@ -14,14 +14,15 @@ import atexit
 import os
 import re
 import sys
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from hashlib import file_digest
 from importlib import import_module
 from itertools import count
 from pathlib import Path
-from typing import IO, Any, NamedTuple, cast
+from threading import Lock
+from typing import IO, Any, NamedTuple, TypeAlias, cast
 
 from carob.errors import InputError, UsageError, install_hint
 from carob.files.scratch import make_scratch_folder, remove_folder
@@ -31,6 +32,8 @@ if sys.platform == "win32":
 else:
     from pathlib import PosixPath as _LocalPath
 
+Progress: TypeAlias = Callable[[int, int], None]
+"""Called with the copied and the total number of bytes."""
 _PATTERN = re.compile(r"[*?\[]")
 _PACKAGES = {
     "s3": "s3fs",
@@ -95,25 +98,34 @@ def list_files(address: str) -> list[RemoteFile]:
     return [_describe(scheme, name, entries[name]) for name in sorted(entries)]
 
 
-def fetch_files(address: str) -> list[Path]:
-    """Copy all files that an address names."""
-    return copy_files(list_files(address))
+def fetch_files(address: str, progress: Progress | None = None) -> list[Path]:
+    """Copy all files that an address names. `progress` receives the bytes that were copied."""
+    return copy_files(list_files(address), progress)
 
 
-def fetch_file(address: str) -> Path:
-    """Copy the only file that an address names."""
+def fetch_file(address: str, progress: Progress | None = None) -> Path:
+    """Copy the only file that an address names. `progress` receives the bytes that were copied."""
     files = list_files(address)
     if len(files) > 1:
         raise UsageError(f"found {len(files)} files, expected one", where=address)
-    return copy_files(files)[0]
+    return copy_files(files, progress)[0]
 
 
-def copy_files(files: Sequence[RemoteFile]) -> list[Path]:
+def copy_files(files: Sequence[RemoteFile], progress: Progress | None = None) -> list[Path]:
     """Copy whole files, several at a time. The copies exist until this process ends."""
     from concurrent.futures import ThreadPoolExecutor  # late: few runs read object storage
 
+    done, total, lock = 0, sum(file.size for file in files), Lock()
+
+    def add(number: int) -> None:
+        nonlocal done
+        with lock:
+            done += number
+            if progress is not None:
+                progress(done, total)
+
     with ThreadPoolExecutor(min(_CONCURRENT, len(files)) or 1) as pool:
-        return [*pool.map(_copy_file, files)]
+        return [*pool.map(partial(_copy_file, copied=add), files)]
 
 
 def show_as(copy: Path, address: str) -> Path:
@@ -121,16 +133,26 @@ def show_as(copy: Path, address: str) -> Path:
     return _name_copy(copy, RemoteFile(address, copy.stat().st_size, ""))
 
 
-def copy_range(address: str, start: int, end: int | None, copy: Path) -> None:
+def copy_range(
+    address: str,
+    start: int,
+    end: int | None,
+    copy: Path,
+    copied: Callable[[int], None] | None = None,
+) -> None:
     """Copy the bytes of a range to the same offsets of a local file, which has a hole before it: a
-    part of a file can then be read as if all of it were there."""
+    part of a file can then be read as if all of it were there. `copied` receives the size of
+    each block."""
     storage, path = _open_storage(address)
     with _reported(address):
         stop = int(storage.info(path)["size"]) if end is None else end
         with copy.open("r+b" if copy.exists() else "wb") as file:
             file.seek(start)
             for position in range(start, stop, _BLOCK):
-                file.write(storage.cat_file(path, start=position, end=min(position + _BLOCK, stop)))
+                block = storage.cat_file(path, start=position, end=min(position + _BLOCK, stop))
+                file.write(block)
+                if copied is not None:
+                    copied(len(block))
             if file.tell() != max(start, stop):
                 raise InputError("changed while it was read", where=address)
 
@@ -155,9 +177,9 @@ def open_range(address: str) -> Generator[IO[bytes]]:
         yield cast("IO[bytes]", file)
 
 
-def _copy_file(file: RemoteFile) -> Path:
+def _copy_file(file: RemoteFile, copied: Callable[[int], None]) -> Path:
     copy = _next_copy(file.address)
-    copy_range(file.address, 0, file.size, copy)
+    copy_range(file.address, 0, file.size, copy, copied)
     storage, path = _open_storage(file.address)
     with _reported(file.address):
         info = storage.info(path)
