@@ -7,6 +7,7 @@ from click.testing import CliRunner, Result
 
 import carob as library
 from carob.api.regression_case import FailedCase, find_divergence
+from carob.api.regressions import capture_failed
 from carob.cli import carob
 from carob.schema import Case, CaseResult, CaseScore, Dataset, ToolCall, Trace, Turn
 
@@ -63,6 +64,18 @@ def test_a_failure_that_the_dataset_has_already_is_a_duplicate(run: Path):
     assert "1 duplicate trace skipped" in result.output
     again = call("capture", "--failed", "latest", "new.json", "--golden", "golden.json", "--append")
     assert "0 cases added" in again.output
+
+
+def test_progress_counts_the_failures_that_were_read(run: Path):
+    steps: list[tuple[int, int]] = []
+    capture_failed(
+        "latest",
+        "new.json",
+        golden="golden.json",
+        progress=lambda done, total: steps.append((done, total)),
+    )
+    assert steps
+    assert steps == [(number, len(steps)) for number in range(1, len(steps) + 1)]
 
 
 def test_an_existing_file_is_not_overwritten(run: Path):
