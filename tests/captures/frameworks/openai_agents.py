@@ -29,6 +29,8 @@ def start_recorder() -> Any:
         processor = BatchTraceProcessor(exporter, schedule_delay=0.1)
         set_trace_processors([processor])
         return processor
+    if RECORDER == "mlflow":
+        return support.start_mlflow("openai")
     provider = support.tracer_provider()
     if RECORDER == "openinference":
         from openinference.instrumentation.openai_agents import OpenAIAgentsInstrumentor

@@ -6,6 +6,7 @@ import json
 import os
 import urllib.request
 from collections.abc import Awaitable, Callable
+from types import SimpleNamespace
 from typing import Any
 
 URL = os.environ["CAPTURE_URL"]
@@ -89,6 +90,22 @@ def tracer_provider() -> Any:
     provider.add_span_processor(SimpleSpanProcessor(OTLPSpanExporter()))
     trace.set_tracer_provider(provider)
     return provider
+
+
+def start_mlflow(package: str) -> Any:
+    """Let MLflow record a package and export its spans; return what to flush."""
+    os.environ["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"] = f"{URL}/v1/traces"
+    os.environ["OTEL_EXPORTER_OTLP_PROTOCOL"] = "http/protobuf"
+    import mlflow
+
+    getattr(mlflow, package).autolog()
+
+    def force_flush() -> None:
+        from mlflow.tracing.provider import provider  # exists after the first trace
+
+        provider.get().force_flush()
+
+    return SimpleNamespace(force_flush=force_flush)
 
 
 def logger_provider() -> Any:
