@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Collection, Iterable
 from typing import Literal, NamedTuple, TypeAlias
 
 import msgspec
@@ -29,38 +29,39 @@ class ExportRequest(NamedTuple):
     rejected: int
 
 
-class RequestCheck(NamedTuple):
-    """How many records of a request are valid, and how many are refused."""
+class RequestOutline(NamedTuple):
+    """The outlines of the valid records of a request, and how many were refused."""
 
-    records: int
+    records: list[RecordOutline]
     rejected: int
-
-
-def check_request(body: bytes, signal: Signal, encoding: Encoding) -> RequestCheck:
-    """Check a request and count its records. Raises `FormatError` if it is none."""
-    if encoding == "protobuf":
-        total, invalid = otlp_proto.count_records(body, signal, source=_WHERE)
-        return RequestCheck(total - invalid, invalid)
-    request = read_request(body, signal, encoding)
-    return RequestCheck(len(request.records), request.rejected)
 
 
 def read_request(body: bytes, signal: Signal, encoding: Encoding) -> ExportRequest:
     """Decode a request. Raises `FormatError` if it is none."""
-    if encoding == "protobuf":
-        return _select_valid(_read_protobuf(body, signal), signal, _has_whole_ids)
-    return _select_valid(_read_json(body), signal, _has_valid_ids)
+    if encoding == "json":
+        return _select_valid(_read_json(body), signal)
+    if signal == "logs":
+        return ExportRequest([*otlp_proto.read_logs(body, source=_WHERE)], 0)
+    spans = otlp_proto.read_spans(body, source=_WHERE)
+    # Ids that were bytes are hex, and zeros are an empty text.
+    valid = [span for span in spans if len(span.trace_id) == 32 and len(span.span_id) == 16]
+    return ExportRequest([*valid], len(spans) - len(valid))
 
 
 def outline_request(
     body: bytes, signal: Signal, encoding: Encoding, attributes: Collection[str]
-) -> Iterable[RecordOutline]:
-    """Decode what an index needs of the valid records of a request: ids, times and at least these
-    attributes of its spans. Of spans in protobuf nothing else is decoded, which would take most of
-    the time."""
-    if encoding == "protobuf" and signal == "traces":
-        return otlp_proto.outline_spans(body, attributes, source=_WHERE)
-    return map(_outline, read_request(body, signal, encoding).records)
+) -> RequestOutline:
+    """Check a request, and decode what an index needs of it: ids, times and at least these
+    attributes of its spans. Of protobuf nothing else is decoded, which would take most of the time.
+
+    Raises `FormatError` if it is no request.
+    """
+    if encoding == "json":
+        request = read_request(body, signal, encoding)
+        return RequestOutline([_outline(record) for record in request.records], request.rejected)
+    if signal == "logs":
+        return RequestOutline(otlp_proto.outline_logs(body, source=_WHERE), 0)
+    return RequestOutline(*otlp_proto.outline_spans(body, attributes, source=_WHERE))
 
 
 def _outline(record: Span | LogRecord) -> RecordOutline:
@@ -69,21 +70,18 @@ def _outline(record: Span | LogRecord) -> RecordOutline:
     return RecordOutline(
         record.trace_id,
         record.span_id,
-        record.parent_id is None,
         record.start,
-        record.end,
+        record.end if record.parent_id is None else None,
         record.resource,
         lambda: record.attributes,
     )
 
 
-def _select_valid(
-    records: Iterable[Span | LogRecord], signal: Signal, is_valid: Callable[[Span], bool]
-) -> ExportRequest:
+def _select_valid(records: Iterable[Span | LogRecord], signal: Signal) -> ExportRequest:
     if signal == "logs":
         return ExportRequest([log for log in records if isinstance(log, LogRecord)], 0)
     spans = [span for span in records if isinstance(span, Span)]
-    valid: list[Span | LogRecord] = [*filter(is_valid, spans)]
+    valid: list[Span | LogRecord] = [*filter(_has_valid_ids, spans)]
     return ExportRequest(valid, len(spans) - len(valid))
 
 
@@ -130,15 +128,6 @@ class _MetricsRequest(msgspec.Struct, rename="camel"):
 
 def _has_valid_ids(span: Span) -> bool:
     return bool(_TRACE_ID.fullmatch(span.trace_id) and _SPAN_ID.fullmatch(span.span_id))
-
-
-def _has_whole_ids(span: Span) -> bool:
-    """The same for ids that were bytes: they are hex, and zeros are an empty text."""
-    return len(span.trace_id) == 32 and len(span.span_id) == 16
-
-
-def _read_protobuf(body: bytes, signal: Signal) -> list[Span | LogRecord]:
-    return [*otlp_proto.read_message(body, signal, source=_WHERE)]
 
 
 def _read_json(body: bytes) -> list[Span | LogRecord]:

@@ -242,3 +242,50 @@ def test_event_without_content_is_neither_a_turn_nor_an_agent():
     (turn,) = trace.turns
     assert (turn.user, turn.response, turn.agents) == ("Go ahead!", "Bought.", ("shop",))
     assert trace.state == {"cart": 1}
+
+
+def trpc_result(**invocation: Json) -> Json:
+    """A result of tRPC-agent-go: messages with a text, and tools with their results."""
+    actual: Json = {
+        "invocationId": "i1",
+        "userContent": {"role": "user", "content": "Which alerts are there?"},
+        "finalResponse": {"role": "assistant", "content": "A festival."},
+        **invocation,
+    }
+    return {
+        "evalSetResultId": "r1",
+        "evalCaseResults": [
+            {
+                "evalId": "alerts",
+                "sessionId": "s-7",
+                "evalMetricResultPerInvocation": [{"actualInvocation": actual}],
+            }
+        ],
+    }
+
+
+def test_results_of_trpc_agent_go_are_read():
+    tools: Json = [
+        {"id": "c1", "name": "find_news", "arguments": {"city": "Porto"}, "result": ["festival"]},
+        {"id": "c2", "name": "find_time", "result": {"time": "9:00"}},
+    ]
+    trace = read(trpc_result(tools=tools))
+    (turn,) = trace.turns
+    assert (trace.id, trace.case) == ("s-7", "alerts")
+    assert (turn.user, turn.response) == ("Which alerts are there?", "A festival.")
+    assert [(call.name, call.args) for call in turn.tool_calls or ()] == [
+        ("find_news", {"city": "Porto"}),
+        ("find_time", None),
+    ]
+    assert [(result.name, result.result) for result in turn.tool_results] == [
+        ("find_news", ["festival"]),
+        ("find_time", {"time": "9:00"}),
+    ]
+
+
+def test_trpc_agent_without_tools_called_none():
+    assert read(trpc_result()).turns[0].tool_calls == ()
+
+
+def test_calls_of_a_remote_trpc_agent_are_unknown():
+    assert read(trpc_result(executionTrace={"Steps": []})).turns[0].tool_calls is None

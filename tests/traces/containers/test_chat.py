@@ -202,6 +202,48 @@ def test_events_of_a_log_are_not_chats():
         read(event)
 
 
+def test_events_of_another_log_are_not_called_crewais():
+    with pytest.raises(UnknownFormatError, match="a log of events such as 'run_started'"):
+        read({"type": "run_started", "run_id": "r1", "input": {"query": "Where is order 7?"}})
+
+
+def test_messages_of_one_line_each_are_not_pieces_of_a_stream():
+    times = [f"2026-03-03T09:00:0{second}Z" for second in range(3)]
+    said = [("user", "Look around."), ("assistant", "I look."), ("assistant", "One file.")]
+    lines: list[Json] = [
+        {"type": "message", "timestamp": time, "role": role, "content": content}
+        for time, (role, content) in zip(times, said, strict=True)
+    ]
+    (turn,) = read(*lines).turns
+    assert (turn.response, [message.text for message in turn.messages]) == (
+        "One file.",
+        ["I look."],
+    )
+
+
+def test_one_time_is_not_a_duration():
+    asked: Json = {"role": "user", "content": "Hi", "timestamp": "2026-03-03T09:00:00Z"}
+    trace = read([asked, {"role": "assistant", "content": "Yes?"}])
+    assert (trace.turns[0].start is not None, trace.duration_ms) == (True, None)
+
+
+def test_results_without_a_call_leave_the_calls_unknown():
+    trace = read(
+        [
+            {"role": "user", "content": "Where is order 7?"},
+            {"role": "tool", "tool_call_id": "c1", "content": "shipped"},
+            {"role": "assistant", "content": "On its way."},
+        ]
+    )
+    assert (trace.turns[0].response, trace.turns[0].tool_calls) == ("On its way.", None)
+
+
 def test_calls_are_unknown_if_nothing_of_the_agent_is_recorded():
     (turn,) = read([{"role": "user", "content": "Where is order 7?"}]).turns
     assert (turn.response, turn.tool_calls) == (None, None)
+
+
+def test_block_of_an_unknown_kind_of_call_leaves_the_calls_unknown():
+    blocks: Json = [{"type": "text", "text": "Done."}, {"type": "remoteToolRequest", "call": 7}]
+    trace = read([{"role": "user", "content": "Hi"}, {"role": "assistant", "content": blocks}])
+    assert (trace.turns[0].response, trace.turns[0].tool_calls) == ("Done.", None)

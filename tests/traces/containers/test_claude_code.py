@@ -121,6 +121,34 @@ def test_printed_stream_names_the_call_that_started_a_subagent():
     ]
 
 
+def test_branch_that_the_user_left_is_not_part_of_the_session():
+    lines = (
+        user("Write a function", uuid="u1"),
+        answer(text("Which one?"), key="m1", uuid="a1", parentUuid="u1"),
+        user("One that parses JSON", uuid="u2", parentUuid="a1"),
+        answer(text("Here is json."), key="m2", uuid="a2", parentUuid="u2"),
+        user("One that parses YAML", uuid="u3", parentUuid="a1"),
+        answer(text("Here is yaml."), key="m3", uuid="a3", parentUuid="u3"),
+    )
+    (trace,) = read(*lines)
+    assert [(turn.user, turn.response) for turn in trace.turns] == [
+        ("Write a function", "Which one?"),
+        ("One that parses YAML", "Here is yaml."),
+    ]
+    assert trace.usage.input_tokens == 2
+
+
+def test_results_of_parallel_calls_are_no_branches():
+    (trace,) = read(
+        user("Look", uuid="u1"),
+        answer(use("Read", "t1"), use("Grep", "t2"), uuid="a1", parentUuid="u1"),
+        user([result("t1", "x")], uuid="r1", parentUuid="a1"),
+        user([result("t2", "y")], uuid="r2", parentUuid="a1"),
+        answer(text("Both."), key="m2", uuid="a2", parentUuid="r2"),
+    )
+    assert [item.result for item in trace.turns[0].tool_results] == ["x", "y"]
+
+
 def test_sessions_in_one_file_are_several_traces():
     traces = read(user("Hi", sessionId="a"), user("Hi", sessionId="b"))
     assert [(trace.id, trace.conversation) for trace in traces] == [("a", "a"), ("b", "b")]

@@ -31,7 +31,7 @@ def test_items_are_found_within_any_wrapper(document: Json):
 def test_recognized_file_without_spans_lists_its_containers():
     with pytest.raises(FormatError) as caught:
         list(read_items([{"resourceSpans": []}, {"resourceMetrics": []}], source="f"))
-    assert str(caught.value) == "f: no spans in 2 values: found 2 × otlp"
+    assert str(caught.value) == "f: no spans and no messages in 2 values: found 2 × otlp"
 
 
 def test_unknown_object_lists_its_keys_and_names_the_way():
@@ -81,3 +81,28 @@ def test_lines_that_two_containers_claim_are_a_warning():
     assert [problem.message for problem in problems] == [
         "lines of several kinds were read apart from each other: 1 × gemini-cli-stream, 1 × chat"
     ]
+
+
+@pytest.mark.parametrize(
+    ("item", "name"),
+    [
+        ({"object": "chat.completion", "choices": []}, "a model's response"),
+        (
+            {"event": "on_tool_start", "run_id": "r", "name": "find", "data": {}},
+            "a stream of LangChain's events",
+        ),
+        ({"ts": 1, "type": "say", "say": "text"}, "the list of messages that Cline shows"),
+        (
+            {"title": "Hours", "create_time": 1, "mapping": {}},
+            "ChatGPT's data export",
+        ),
+        ({"traceEvents": []}, "a profile of a program in Chrome's format"),
+        ({"gen_ai.operation.name": "chat"}, "the attributes of a span"),
+    ],
+)
+def test_known_kind_of_file_that_is_not_read_is_named(item: Json, name: str):
+    with pytest.raises(
+        UnknownFormatError, match=f"^f value 1: {name} is not a supported"
+    ) as caught:
+        list(read_items([item], source="f"))
+    assert caught.value.hint

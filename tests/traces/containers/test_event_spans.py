@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import carob
-from carob.api.sources import recorded_pairs
+from carob.api.running.sources import recorded_pairs
 from carob.metrics import Metric
 from carob.metrics.usage.cost import Cost
 from carob.metrics.usage.efficiency import (

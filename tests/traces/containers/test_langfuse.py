@@ -128,3 +128,10 @@ def test_ingestion_request_has_the_state_of_its_last_update():
         "output": "six",
     }
     assert record.end is not None
+
+
+def test_observations_without_times_are_known_by_their_type():
+    inner: Json = {"id": "o1", "traceId": "t1", "type": "generation", "input": "Hi", "output": "Yo"}
+    (span,) = read({"observations": [inner]})
+    assert (span.trace_id, span.start) == ("t1", None)
+    assert span.attributes["langfuse.observation.type"] == "generation"

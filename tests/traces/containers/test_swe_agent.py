@@ -80,3 +80,9 @@ def test_question_with_the_chat_before_it_is_not_a_trajectory():
     before: Json = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello."}]
     assert not SweAgent().claims({"question": "And now?", "history": before})
     assert SweAgent().claims({"trajectory": [], "history": before})
+
+
+def test_tokens_of_a_demonstration_were_not_counted():
+    stats: Json = {"tokens_sent": 0, "tokens_received": 0, "api_calls": 0}
+    trace = read([{"role": "user", "content": "Fix it."}], info={"model_stats": stats})
+    assert (trace.usage.input_tokens, trace.model_calls) == (None, ())

@@ -42,6 +42,38 @@ def test_activity_without_a_role_is_not_the_bots_answer():
     assert (dialogue(trace), len(problems)) == ([("Hello?", None)], 1)
 
 
+def python_activity(role: str, kind: str, **fields: Json) -> Json:
+    """An activity as Microsoft's SDK for Python writes it."""
+    writer: Json = {"role": role}
+    return {"type": kind, "from_property": writer, "conversation": {"id": "c"}, **fields}
+
+
+def test_activities_of_the_python_sdk_have_their_role_in_from_property():
+    (trace,) = read(
+        python_activity("user", "message", text="What is open?"),
+        python_activity("bot", "message", text="The library.", channel_id="directline"),
+    )
+    assert dialogue(trace) == [("What is open?", "The library.")]
+
+
+def test_tool_items_in_the_values_of_activities_are_calls():
+    call: Json = {"type": "function_call", "call_id": "c1", "name": "find", "arguments": "{}"}
+    output: Json = {"type": "function_call_output", "call_id": "c1", "output": "the library"}
+    answer: Json = [
+        {"type": "message", "content": [{"type": "output_text", "text": "The library."}]}
+    ]
+    (trace,) = read(
+        python_activity("user", "message", text="What is open?"),
+        python_activity("bot", "invoke", text="find", value=call),
+        python_activity("user", "event", text="the library", value=output),
+        python_activity("bot", "message", text="The library.", value=answer),
+    )
+    (turn,) = trace.turns
+    assert dialogue(trace) == [("What is open?", "The library.")]
+    assert [call.name for call in turn.tool_calls or ()] == ["find"]
+    assert [result.result for result in turn.tool_results] == ["the library"]
+
+
 def goose(role: str, *blocks: Json, session: str = "s") -> Json:
     return {"role": role, "session_id": session, "content_json": json.dumps(list(blocks))}
 

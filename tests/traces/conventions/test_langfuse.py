@@ -39,6 +39,14 @@ def test_chain_named_like_the_langchain_agent_is_the_agent():
     assert to_trace(graph, span("tide", "pilot", 2, "tool")).turns[0].agents == ("pilot",)
 
 
+def test_hook_of_langchains_middleware_is_a_step_and_not_an_agent():
+    graph = span("pilot", None, 1, "chain", metadata__lc_agent_name='"pilot"')
+    name = "Limits.before_agent"
+    hook = span(name, "pilot", 2, "agent", metadata__langgraph_node=name)
+    tide = span("tide", "pilot", 3, "tool")
+    assert to_trace(graph, hook, tide).turns[0].agents == ("pilot",)
+
+
 def test_tool_definitions_among_the_messages_are_not_results():
     listed: Json = {"role": "tool", "content": {"type": "function", "function": {"name": "tide"}}}
     call: Json = {"name": "tide", "args": {}, "id": "c1", "type": "tool_call"}

@@ -27,3 +27,8 @@ def test_calls_of_the_model_are_not_its_answer():
     assert [(item.name, item.args) for item in messages[1].calls] == [
         ("lookup_order", {"order_id": "MB-20418"})
     ]
+
+
+def test_printed_messages_have_their_roles():
+    span = inference("{'system': 'Be kind.'}", """{'user': "What's open?"}""")
+    assert Monocle().user_text(span) == ("data.input", "What's open?")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from carob.api.sources import trace_files
+from carob.api.running.sources import trace_files
 from carob.schema import Json, Problem, Trace
 from carob.traces.read import read_traces
 

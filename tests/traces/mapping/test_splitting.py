@@ -57,6 +57,35 @@ def test_call_that_repeats_the_history_begins_a_turn_after_an_answer():
     assert turns(first, second) == [("Is it open?", "Yes"), ("Until when?", "Until six.")]
 
 
+CALL: Json = {"type": "tool_call", "id": "c1", "name": "ask_stock", "arguments": {"q": "Bikes"}}
+RESULT: Json = {"type": "tool_call_response", "id": "c1", "response": "Twelve."}
+
+
+def ask_stock(key: str, start: int, *received: Json, returned: Json) -> Span:
+    attributes: dict[str, Json] = {
+        "gen_ai.operation.name": "chat",
+        "gen_ai.input.messages": json.dumps([message("user", "Any city bikes left?"), *received]),
+        "gen_ai.output.messages": json.dumps([{"role": "assistant", "parts": [returned]}]),
+    }
+    return Span("t1", key, "root", "chat", "client", start, start + 1, attributes)
+
+
+def test_calls_of_an_unrecorded_agent_within_a_tool_are_not_turns():
+    requested = ask_stock("a", 1, returned=CALL)
+    inner = chat("b", 3, "Count the stock.", "Twelve.")
+    history: list[Json] = [
+        {"role": "assistant", "parts": [CALL]},
+        {"role": "tool", "parts": [RESULT]},
+    ]
+    answered = ask_stock("c", 5, *history, returned={"type": "text", "content": "Yes, twelve."})
+    assert turns(requested, inner, answered) == [("Any city bikes left?", "Yes, twelve.")]
+
+
+def test_questions_after_calls_without_results_are_turns():
+    requested = ask_stock("a", 1, returned=CALL)
+    assert len(turns(requested, chat("b", 3, "Do you sell helmets?", "Yes."))) == 2
+
+
 def owner(operation: str) -> Span:
     attributes: dict[str, Json] = {"gen_ai.operation.name": operation, "gen_ai.agent.name": "shop"}
     return Span("t1", "root", None, operation, "internal", 0, 100, attributes)

@@ -343,3 +343,15 @@ def test_printed_messages_of_a_framework_are_read():
 
 def test_code_that_a_model_writes_is_its_answer():
     assert last_answer(read_messages("Point(x=1, y=2)", "assistant")) == "Point(x=1, y=2)"
+
+
+@pytest.mark.parametrize("wrapped", [False, True])
+def test_message_that_python_printed_is_read(wrapped: bool):
+    item: Json = {"role": "assistant", "text": "It's open until five."}
+    (message,) = read_messages(repr([item] if wrapped else item), "assistant")
+    assert (message.role, message.text) == ("assistant", "It's open until five.")
+
+
+def test_printed_fields_without_a_role_are_a_text():
+    text = "{'city': 'Porto', 'note': \"'role': none\"}"
+    assert read_messages(text, "assistant") == [Message("assistant", text)]

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable
+from itertools import permutations
 
 import msgspec
 from hypothesis import given, settings
@@ -40,6 +41,16 @@ def test_most_complete_copy_is_used():
     first = span("a", end=None, attributes={"x": 1, "y": 2})
     last = span("a", attributes={"x": 1})
     assert spans_of([first, last]) == spans_of([last, first]) == [last]
+
+
+def test_copies_of_a_recorder_that_sends_parts_are_joined_in_any_order():
+    begin = span("a", end=None, attributes={"input": "Hi", "kind": "llm"}, scope="langsmith")
+    end = span("a", attributes={"kind": "llm", "output": "Hello"}, scope="langsmith")
+    other = span("a", attributes={"output": "Hello"}, scope="langsmith")
+    for copies in permutations([begin, end, other]):
+        (joined,) = spans_of(copies)
+        assert joined.attributes == {"input": "Hi", "kind": "llm", "output": "Hello"}
+        assert (joined.start, joined.end) == (1, 9)
 
 
 def test_span_with_a_missing_parent_is_a_root():

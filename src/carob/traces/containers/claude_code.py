@@ -87,7 +87,9 @@ class ClaudeCode(SessionLines):
         self, session: str | None, items: list[dict[str, Json]], source: str
     ) -> Trace:
         lines = [
-            line for line in items if isinstance(line.get("message"), dict) or is_cursor_call(line)
+            line
+            for line in _drop_left_branches(items)
+            if isinstance(line.get("message"), dict) or is_cursor_call(line)
         ]
         # The file of a sub-agent has its lines only: the agent that delegates is its user.
         is_delegated = all(line.get("isSidechain") is True for line in lines)
@@ -101,6 +103,38 @@ class ClaudeCode(SessionLines):
             conversation=None,
             attributes={DELEGATED_BY: session} if session else {},
         )
+
+
+def _drop_left_branches(lines: list[dict[str, Json]]) -> list[dict[str, Json]]:
+    """The lines without the branches that the user left by going back and asking something else.
+
+    Then two prompts follow the same line: what came after the first one is not part of the session.
+    """
+    prompts: dict[str, Json] = {}
+    left: set[str] = set()
+    for line in lines:
+        parent, key = as_text(line.get("parentUuid")), as_text(line.get("uuid"))
+        if parent and key and _is_prompt(line):
+            if earlier := as_text(prompts.get(parent)):
+                left.add(earlier)
+            prompts[parent] = key
+    remaining: list[dict[str, Json]] = []
+    for line in lines:
+        key = as_text(line.get("uuid"))
+        if as_text(line.get("parentUuid")) in left and key:
+            left.add(key)
+        if key not in left:
+            remaining.append(line)
+    return remaining
+
+
+def _is_prompt(line: dict[str, Json]) -> bool:
+    if line.get("type") != "user" or line.get("isMeta") or line.get("isSidechain"):
+        return False
+    content = as_object(line.get("message")).get("content")
+    return isinstance(content, str) or all(
+        block.get("type") != "tool_result" for block in objects_in(content)
+    )
 
 
 def _group_by_session(lines: list[dict[str, Json]]) -> dict[str | None, list[dict[str, Json]]]:

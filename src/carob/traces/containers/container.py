@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import NamedTuple, Protocol, TypeAlias, runtime_checkable
+from typing import Protocol, TypeAlias, runtime_checkable
 
 import msgspec
 
@@ -18,15 +18,15 @@ class LogRecord(msgspec.Struct, frozen=True, gc=False):
     event: SpanEvent
 
 
-class RecordOutline(NamedTuple):
+class RecordOutline(msgspec.Struct, gc=False):
     """What an index of sessions needs to know of a span or log record."""
 
     trace_id: str
     span_id: str | None = None
     """`None` for a log record, which has nothing below either."""
-    is_root: bool = False
     start: int | None = None
-    end: int | None = None
+    root_end: int | None = None
+    """The end of a span that has no parent."""
     resource: dict[str, Json] = {}
     read_attributes: Callable[[], dict[str, Json]] = dict
     """Reads its attributes, which takes longer than all the rest."""

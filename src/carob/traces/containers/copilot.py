@@ -15,6 +15,8 @@ _FAMILIES = frozenset(
     ("session", "user", "assistant", "system", "tool", "subagent", "skill", "hook", "permission")
 )
 _MORE = frozenset(("abort", "model", "external_tool", "user_input", "elicitation", "command"))
+_USAGE = ("session.usage_record", "assistant.usage", "assistant.message")
+"""The events that count tokens, the most complete first: older versions write only the last."""
 
 
 class Copilot(SessionLines):
@@ -47,6 +49,9 @@ class _EventReader:
         self.builder = TurnBuilder()
         self._agents: dict[str, str] = {}
         """The names of sub-agents, by their ids and by those of the calls that started them."""
+        self._calls: set[str | None] = set()
+        kinds = {as_text(line["type"]) for line in lines}
+        self._usage_kind = next((kind for kind in _USAGE if kind in kinds), None)
         for line in lines:
             self._add(line, as_object(line["data"]))
             self.builder.add_time(instant(line.get("timestamp")))
@@ -60,12 +65,14 @@ class _EventReader:
                 self._agents[key or ""] = as_text(data.get("agentName")) or "subagent"
         elif kind == "assistant.message":
             self._add_answer(data, agent)
+        elif kind == "tool.execution_start":
+            self._add_call(data, "toolName", agent)
         elif kind == "tool.execution_complete":
             self._add_result(data)
-        elif kind == "session.usage_record":
-            self._add_usage(as_object(data.get("usage")), agent)
         elif kind == "session.error":
             self.builder.add_error(as_text(data.get("message")) or "the model failed")
+        if kind == self._usage_kind:
+            self._add_usage(as_object(data.get("usage")) or data, agent)
 
     def _find_agent(self, line: dict[str, Json], data: dict[str, Json]) -> str | None:
         """The sub-agent that an event is about; `None` for the main agent."""
@@ -80,14 +87,16 @@ class _EventReader:
         ):  # what a sub-agent says is the result of the call that started it
             self.builder.add_answer("", text)
         for request in objects_in(data.get("toolRequests")):
-            self.builder.add_call(
-                ToolCall(
-                    name=as_text(request.get("name")) or "",
-                    args=decode_structure(request.get("arguments")),
-                    id=as_text(request.get("toolCallId")),
-                    agent=agent,
-                )
-            )
+            self._add_call(request, "name", agent)
+
+    def _add_call(self, data: dict[str, Json], name_key: str, agent: str | None) -> None:
+        """Add a call when it is requested, or when it starts if its request is not recorded."""
+        key = as_text(data.get("toolCallId"))
+        if key is not None and key in self._calls:
+            return
+        self._calls.add(key)
+        name, args = as_text(data.get(name_key)) or "", decode_structure(data.get("arguments"))
+        self.builder.add_call(ToolCall(name=name, args=args, id=key, agent=agent))
 
     def _add_result(self, data: dict[str, Json]) -> None:
         error = None
@@ -106,4 +115,5 @@ class _EventReader:
             reasoning_tokens=as_count(counts.get("reasoningTokens")),
         )
         model = as_text(counts.get("model"))
-        self.builder.add_model_call(ModelCall(model=model, usage=usage, agent=agent))
+        if model is not None or usage != Usage():
+            self.builder.add_model_call(ModelCall(model=model, usage=usage, agent=agent))

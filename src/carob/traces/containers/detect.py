@@ -118,25 +118,31 @@ class _FileReader:
     def _read_item(self, item: Json, depth: int) -> Iterator[Record]:
         item = _unquote(item)
         container = find_container(item)
+        line_container = None if container is not None else _find_line_container(item)
         if container is not None:
             self._count_container(container.name)
             yield from container.read(item, source=self.source)
         elif isinstance(item, list) and depth:
             for inner in item:
                 yield from self._read_item(inner, depth - 1)
+        # A line of a known program may have a wrapper's key; only messages are as vague as these.
+        elif line_container is not None and line_container.name != "chat":
+            self._add_line(line_container, item)
         # Tables before wrappers: pandas' `{"columns": …, "data": …}` looks like both.
         elif depth and (table_rows := _rows_of_table(item)) is not None:
             yield from self._read_item([*table_rows], depth - 1)
         elif inners := _unwrap(item, depth):
             for inner in inners:
                 yield from self._read_item(inner, depth - 1)
-        elif (line_container := _find_line_container(item)) is not None:
-            name = line_container.name
-            if name not in self.lines:
-                self._count_container(name)
-            self.lines.setdefault(name, (line_container, []))[1].append(item)
+        elif line_container is not None:
+            self._add_line(line_container, item)
         else:
             self._add_unknown(item)
+
+    def _add_line(self, container: LineContainer, item: Json) -> None:
+        if container.name not in self.lines:
+            self._count_container(container.name)
+        self.lines.setdefault(container.name, (container, []))[1].append(item)
 
     def _count_container(self, name: str) -> None:
         self.containers[name] = self.containers.get(name, 0) + 1
@@ -153,9 +159,9 @@ class _FileReader:
     def _unknown_error(self, item: Json) -> UnknownFormatError:
         if foreign := name_foreign(item):
             return UnknownFormatError(
-                f"{foreign} is not a supported trace container",
+                f"{foreign.name} is not a supported trace container",
                 where=self._where(),
-                hint="export the agent's OpenTelemetry spans instead",
+                hint=foreign.hint,
             )
         return UnknownFormatError(
             f"no trace container matches {describe_item(item)}",
@@ -184,10 +190,11 @@ class _FileReader:
 
     def _no_spans_error(self) -> CarobError:
         counts = [f"{count} × {name}" for name, count in self.containers.items()]
+        values = "1 value" if self.value_number == 1 else f"{self.value_number} values"
         return FormatError(
-            f"no spans in {self.value_number} values: found {', '.join(counts) or 'nothing'}",
+            f"no spans and no messages in {values}: found {', '.join(counts) or 'nothing'}",
             where=self.source,
-            hint="check that tracing was on and that the export includes spans",
+            hint="check that the run was recorded, and that the export includes its content",
         )
 
     def _unknown_problem(self, unknown: UnknownFormatError) -> Problem:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from carob.schema import Json
 from carob.traces.shape import as_object, as_text
 
@@ -29,7 +31,9 @@ _KEYS: dict[str, tuple[str, ...]] = {
 }
 """The keys by which a reader would recognize the items of some containers."""
 _PHASES = ("_started", "_completed", "_failed", "_finished", "_chunk")
-"""How CrewAI's event types end."""
+"""How the event types of CrewAI, and of logs like its, end."""
+_CREWAI = ("crew_", "agent_execution_", "task_", "tool_usage_", "llm_call_", "llm_stream_", "flow_")
+"""How CrewAI's event types begin."""
 
 
 def is_log_event(item: dict[str, Json]) -> bool:
@@ -41,9 +45,52 @@ def is_log_event(item: dict[str, Json]) -> bool:
     return kind is not None and kind.endswith(_PHASES)
 
 
-def name_foreign(item: Json) -> str | None:
+class Foreign(NamedTuple):
+    """A known kind of file that is not read."""
+
+    name: str
+    hint: str
+
+
+_SPANS = "export the agent's OpenTelemetry spans instead"
+_FOREIGN: tuple[tuple[frozenset[str], Foreign], ...] = (
+    (
+        frozenset(("choices", "object")),
+        Foreign("a model's response", "store the messages of the conversation, or spans"),
+    ),
+    (
+        frozenset(("event", "run_id", "name", "data")),
+        Foreign("a stream of LangChain's events", _SPANS),
+    ),
+    (
+        frozenset(("ts", "type", "say")),
+        Foreign(
+            "the list of messages that Cline shows", "read api_conversation_history.json beside it"
+        ),
+    ),
+    (
+        frozenset(("mapping", "title", "create_time")),
+        Foreign("ChatGPT's data export", "export the messages as a list with role and content"),
+    ),
+    (
+        frozenset(("traceEvents",)),
+        Foreign("a profile of a program in Chrome's format", _SPANS),
+    ),
+)
+"""Kinds of files by the keys that all of their items have."""
+
+
+def name_foreign(item: Json) -> Foreign | None:
     """Return what an item is, if it is known and not read."""
-    return "a CrewAI event log" if is_log_event(as_object(item)) else None
+    fields = as_object(item)
+    if is_log_event(fields):
+        kind = as_text(fields.get("type")) or as_text(fields.get("event")) or ""
+        is_crewai = kind.startswith(_CREWAI)
+        name = "a CrewAI event log" if is_crewai else f"a log of events such as {kind!r}"
+        return Foreign(name, _SPANS)
+    if any(key.startswith("gen_ai.") for key in fields):
+        return Foreign("the attributes of a span", "export whole spans, with their ids and times")
+    return next((foreign for keys, foreign in _FOREIGN if fields.keys() >= keys), None)
 
 
 def find_nearest(item: Json) -> tuple[str, list[str]] | None:

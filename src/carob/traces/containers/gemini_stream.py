@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from carob.schema import Json, ToolCall, ToolResult, Trace
+from carob.traces.containers.chat import Chat
 from carob.traces.messages.turns import TOOL_FAILED, TurnBuilder
 from carob.traces.normalize import content_digest_id, instant
 from carob.traces.shape import as_array, as_object, as_text, objects_in
@@ -36,6 +37,9 @@ class GeminiStream:
 
     def read(self, item: Json, *, source: str) -> Iterator[Trace]:
         lines = objects_in(item)
+        if not _is_stream(lines):  # messages alone are anybody's, and come in one piece
+            yield from Chat().read(item, source=source)
+            return
         session = next(
             (as_text(line["session_id"]) for line in lines if line["type"] == "init"), None
         )

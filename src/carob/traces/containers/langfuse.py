@@ -86,10 +86,10 @@ class Langfuse:
 
 
 def _is_observation(item: dict[str, Json], *, within: bool = False) -> bool:
-    if "id" not in item or "starttime" not in item:
+    kind = (as_text(item.get("type")) or "").upper()
+    if "id" not in item or ("starttime" not in item and not (within and kind in _TYPES)):
         return False
-    kind = as_text(item.get("type")) or ""
-    ours = kind.upper() in _TYPES or "parentobservationid" in item
+    ours = kind in _TYPES or "parentobservationid" in item
     return within or (ours and "traceid" in item and "spanid" not in item)
 
 

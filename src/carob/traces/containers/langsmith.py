@@ -39,7 +39,8 @@ class LangSmith:
         fields = as_object(item)
         if "run_type" in fields:
             return first_value(fields, "id", "run_id") is not None
-        return any("run_type" in run for run in objects_in(fields.get("post")))
+        runs = (*objects_in(fields.get("post")), *objects_in(fields.get("patch")))
+        return any(map(_is_part, runs))
 
     def read(self, item: Json, *, source: str) -> Iterator[Span]:
         runs = [as_object(item)] if "run_type" in as_object(item) else _join_batch(as_object(item))
@@ -51,6 +52,11 @@ class LangSmith:
             pending.extend(
                 (child, span) for child in reversed(objects_in(fields.get("child_runs")))
             )
+
+
+def _is_part(run: dict[str, Json]) -> bool:
+    """Whether it is a run of a batch; older clients do not repeat the type when a run ends."""
+    return "id" in run and ("run_type" in run or "dotted_order" in run)
 
 
 def _join_batch(batch: dict[str, Json]) -> list[dict[str, Json]]:

@@ -1,4 +1,8 @@
-"""Letta: the messages of an agent as its API returns them, each with a `message_type`."""
+"""Letta: the messages of an agent as its API returns them, each with a `message_type`.
+
+The API returns the newest message first or last, as it is asked. What Letta itself tells the model,
+such as that a tool has returned, is a message in the user's name, in JSON with a type of its own.
+"""
 
 from __future__ import annotations
 
@@ -20,6 +24,8 @@ from carob.traces.shape import (
 
 _TYPES = ("_message", "usage_statistics", "stop_reason")
 """How the types of its messages end."""
+_CALLS = frozenset(("tool_call_message", "approval_request_message"))
+_EVENTS = frozenset(("heartbeat", "login", "system_alert"))
 
 
 class Letta:
@@ -37,10 +43,11 @@ class Letta:
 
     def read(self, item: Json, *, source: str) -> Iterator[Trace]:
         fields = as_object(item)
-        messages = objects_in(item) or objects_in(fields.get("messages"))
+        messages = _oldest_first(objects_in(item) or objects_in(fields.get("messages")))
         builder = TurnBuilder()
+        called: set[str] = set()
         for message in messages:
-            _add_message(builder, message)
+            _add_message(builder, message, called)
         if usage := usage_of(fields.get("usage")):
             builder.add_model_call(ModelCall(usage=usage))
         turns = builder.turns()
@@ -54,24 +61,52 @@ class Letta:
             )
 
 
-def _add_message(builder: TurnBuilder, message: dict[str, Json]) -> None:
+def _oldest_first(messages: list[dict[str, Json]]) -> list[dict[str, Json]]:
+    times = [time for message in messages if (time := instant(message.get("date"))) is not None]
+    return messages[::-1] if times and times[0] > times[-1] else messages
+
+
+def read_user_text(content: Json) -> str | None:
+    """Return what a user wrote; `None` for a message that Letta wrote in the user's name."""
+    text = read_message(content, "user").text or ""
+    fields = as_object(decode_structure(text))
+    kind = as_text(fields.get("type"))
+    if kind in _EVENTS:
+        return None
+    return as_text(fields.get("message")) if kind == "user_message" else text
+
+
+def _add_message(builder: TurnBuilder, message: dict[str, Json], called: set[str]) -> None:
     kind = message.get("message_type")
     if kind == "user_message":
-        builder.add_user_text(read_message(message.get("content"), "user").text or "")
+        if (written := read_user_text(message.get("content"))) is not None:
+            builder.add_user_text(written)
     elif kind == "assistant_message":
         if text := read_message(message.get("content"), "assistant").text:
             builder.add_answer("", text)
-    elif kind == "tool_call_message":
-        call = as_object(message.get("tool_call"))
-        args = decode_structure(call.get("arguments"))
-        name, key = as_text(call.get("name")) or "", as_text(call.get("tool_call_id"))
-        builder.add_call(ToolCall(name=name, args=args, id=key))
+    elif kind in _CALLS:
+        # `tool_call` is the first of `tool_calls`. A call that was approved is there twice.
+        for call in objects_in(message.get("tool_calls")) or [as_object(message.get("tool_call"))]:
+            _add_call(builder, call, called)
     elif kind == "tool_return_message":
-        value = decode_structure(message.get("tool_return"))
-        reason = value if isinstance(value, str) and value else TOOL_FAILED
-        error = reason if message.get("status") == "error" else None
-        key = as_text(message.get("tool_call_id"))
-        builder.add_result(ToolResult(id=key, result=value, error=error))
+        for result in objects_in(message.get("tool_returns")) or [message]:
+            _add_result(builder, result)
     elif kind == "usage_statistics" and (usage := usage_of(message)):
         builder.add_model_call(ModelCall(usage=usage))
     builder.add_time(instant(first_value(message, "date")))
+
+
+def _add_call(builder: TurnBuilder, call: dict[str, Json], called: set[str]) -> None:
+    name, key = as_text(call.get("name")) or "", as_text(call.get("tool_call_id"))
+    if key is None or key not in called:
+        builder.add_call(ToolCall(name=name, args=decode_structure(call.get("arguments")), id=key))
+    if key is not None:
+        called.add(key)
+
+
+def _add_result(builder: TurnBuilder, result: dict[str, Json]) -> None:
+    value = decode_structure(first_value(result, "tool_return", "func_response"))
+    reason = value if isinstance(value, str) and value else TOOL_FAILED
+    error = reason if result.get("status") == "error" else None
+    key = as_text(result.get("tool_call_id"))
+    builder.add_result(ToolResult(id=key, result=value, error=error))

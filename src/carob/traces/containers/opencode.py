@@ -1,5 +1,5 @@
-"""opencode: an exported session, whose messages have parts for texts and tools, and the parts that
-`opencode run --format json` prints, which lack the user's."""
+"""opencode: an exported session, whose messages have parts for texts and tools, the parts that
+`opencode run --format json` prints, which lack the user's, and the events of its store."""
 
 from __future__ import annotations
 
@@ -8,9 +8,17 @@ from collections.abc import Iterator
 from carob.schema import Json, ModelCall, ToolCall, ToolResult, Trace, Usage
 from carob.traces.messages.turns import TOOL_FAILED, TurnBuilder
 from carob.traces.normalize import content_digest_id, instant
-from carob.traces.shape import as_count, as_object, as_text, decode_structure, objects_in
+from carob.traces.shape import (
+    as_count,
+    as_object,
+    as_text,
+    decode_structure,
+    first_value,
+    objects_in,
+)
 
 _LINES = frozenset(("step_start", "text", "tool_use", "step_finish", "reasoning", "error"))
+_EVENTS = ("message.", "session.")
 
 
 class OpenCode:
@@ -30,7 +38,11 @@ class OpenCode:
     def claims_line(self, item: Json) -> bool:
         fields = as_object(item)
         kind = fields.get("type")
-        return isinstance(kind, str) and kind in _LINES and "sessionID" in fields
+        if not isinstance(kind, str):
+            return False
+        if kind in _LINES:
+            return "sessionID" in fields
+        return kind.startswith(_EVENTS) and "sessionID" in _change_of(fields)
 
     def read(self, item: Json, *, source: str) -> Iterator[Trace]:
         fields = as_object(item)
@@ -38,8 +50,9 @@ class OpenCode:
         messages = objects_in(fields.get("messages"))
         builder = TurnBuilder()
         if lines := objects_in(item):
-            session = as_text(lines[0].get("sessionID"))
-            messages = _group_by_message(lines)
+            session = as_text((_change_of(lines[0]) or lines[0]).get("sessionID"))
+            events = [change for line in lines if (change := _change_of(line))]
+            messages = _apply_changes(events) if events else _group_by_message(lines)
         for message in messages:
             _add_message(builder, message)
         if turns := builder.turns():
@@ -51,6 +64,25 @@ class OpenCode:
                 mapper="opencode@1",
                 conversation=session,
             )
+
+
+def _change_of(line: dict[str, Json]) -> dict[str, Json]:
+    """What an event changed: its `data` in the store, its `properties` on the event bus."""
+    return as_object(first_value(line, "data", "properties"))
+
+
+def _apply_changes(changes: list[dict[str, Json]]) -> list[dict[str, Json]]:
+    """The messages and parts as their last updates left them."""
+    infos: dict[str, Json] = {}
+    parts: dict[str, dict[str, Json]] = {}
+    for change in changes:
+        info, part = as_object(change.get("info")), as_object(change.get("part"))
+        key = as_text(part.get("messageID"))
+        if "role" in info:
+            infos[as_text(info.get("id")) or ""] = info
+        elif key is not None:
+            parts.setdefault(key, {})[as_text(part.get("id")) or ""] = part
+    return [{"info": info, "parts": [*parts.get(key, {}).values()]} for key, info in infos.items()]
 
 
 def _group_by_message(lines: list[dict[str, Json]]) -> list[dict[str, Json]]:

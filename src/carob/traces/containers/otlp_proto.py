@@ -40,56 +40,57 @@ def read(raw: bytes, *, source: str) -> Iterator[Span | LogRecord]:
             raise FormatError(
                 "neither text nor OTLP protobuf", where=source, hint="expected an export request"
             )
-        yield from _records(logs)
+        yield from map(_record, _messages_of(logs))
 
 
-def read_message(raw: bytes, signal: str, *, source: str) -> Iterator[Span | LogRecord]:
-    """The spans or log records of one export request, which may be empty."""
-    data = _parse(raw, signal, source)
-    yield from _spans(data) if signal == "traces" else _records(data)
+def read_spans(raw: bytes, *, source: str) -> list[Span]:
+    """The spans of one export request, which may be empty."""
+    return _spans(_parse(raw, "traces", source))
+
+
+def read_logs(raw: bytes, *, source: str) -> list[LogRecord]:
+    """The log records of one export request, which may be empty."""
+    return [_record(message) for message in _log_messages(raw, source)]
 
 
 def outline_spans(
     raw: bytes, attributes: Collection[str], *, source: str
-) -> Iterator[RecordOutline]:
+) -> tuple[list[RecordOutline], int]:
     """The outlines of the spans of one export request whose ids are valid, with some of their
-    attributes."""
+    attributes, and the number of the other spans."""
+    outlines: list[RecordOutline] = []
+    invalid = 0
     for group in _parse(raw, "traces", source).resource_spans:
         resource = _flat(group.resource.attributes)
         for scoped in group.scope_spans:
             for span in scoped.spans:
                 trace_id, span_id = span.trace_id, span.span_id
                 if not _are_valid_ids(trace_id, span_id):
+                    invalid += 1
                     continue
-                yield RecordOutline(
-                    trace_id.hex(),
-                    span_id.hex(),
-                    not span.parent_span_id.strip(b"\0"),
-                    _time(span.start_time_unix_nano),
-                    _time(span.end_time_unix_nano),
-                    resource,
-                    partial(_select, span.attributes, attributes),
+                # Each field of a message is a call that creates an object: ends are only read of
+                # roots, and attributes only if they are asked for.
+                start, is_root = span.start_time_unix_nano, not span.parent_span_id.strip(b"\0")
+                outlines.append(
+                    RecordOutline(
+                        trace_id.hex(),
+                        span_id.hex(),
+                        start if 0 < start < _NO_TIME else None,
+                        _time(span.end_time_unix_nano) if is_root else None,
+                        resource,
+                        partial(_select, span, attributes),
+                    )
                 )
+    return outlines, invalid
 
 
-def _select(pairs: Sequence[KeyValue], names: Collection[str]) -> dict[str, Json]:
-    return {key: _plain(pair.value) for pair in pairs if (key := pair.key) in names}
+def outline_logs(raw: bytes, *, source: str) -> list[RecordOutline]:
+    """The outlines of the log records of one export request."""
+    return [RecordOutline(_id(record.trace_id)) for record in _log_messages(raw, source)]
 
 
-def count_records(raw: bytes, signal: str, *, source: str) -> tuple[int, int]:
-    """The number of records of an export request, and of spans among them with invalid ids."""
-    data = _parse(raw, signal, source)
-    if signal != "traces":
-        scopes = [scoped for group in data.resource_logs for scoped in group.scope_logs]
-        return sum(len(scoped.log_records) for scoped in scopes), 0
-    total = invalid = 0
-    for group in data.resource_spans:
-        for scoped in group.scope_spans:
-            total += len(scoped.spans)
-            invalid += sum(
-                [not _are_valid_ids(span.trace_id, span.span_id) for span in scoped.spans]
-            )
-    return total, invalid
+def _select(span: SpanMessage, names: Collection[str]) -> dict[str, Json]:
+    return {key: _plain(pair.value) for pair in span.attributes if (key := pair.key) in names}
 
 
 def _are_valid_ids(trace_id: bytes, span_id: bytes) -> bool:
@@ -176,7 +177,7 @@ def _logs(raw: bytes, source: str) -> LogsData | None:
         data.ParseFromString(raw)
     except (DecodeError, RecursionError):
         return None
-    logs = [log for g in data.resource_logs for s in g.scope_logs for log in s.log_records]
+    logs = _messages_of(data)
     return data if any(log.time_unix_nano or log.observed_time_unix_nano for log in logs) else None
 
 
@@ -188,13 +189,14 @@ def _missing_library(source: str) -> InputError:
     )
 
 
-def _spans(data: TracesData) -> Iterator[Span]:
+def _spans(data: TracesData) -> list[Span]:
+    spans: list[Span] = []
     for group in data.resource_spans:
         resource = _flat(group.resource.attributes)
         for scoped in group.scope_spans:
             name, version = scoped.scope.name, scoped.scope.version
-            for span in scoped.spans:
-                yield _span(span, name, version, resource)
+            spans += [_span(span, name, version, resource) for span in scoped.spans]
+    return spans
 
 
 def _span(message: SpanMessage, scope: str, version: str, resource: dict[str, Json]) -> Span:
@@ -224,10 +226,13 @@ def _event(message: EventMessage) -> SpanEvent:
     return SpanEvent(message.name, _time(message.time_unix_nano), _flat(message.attributes))
 
 
-def _records(data: LogsData) -> Iterator[LogRecord]:
-    for group in data.resource_logs:
-        for scoped in group.scope_logs:
-            yield from map(_record, scoped.log_records)
+def _log_messages(raw: bytes, source: str) -> list[LogMessage]:
+    return _messages_of(_parse(raw, "logs", source))
+
+
+def _messages_of(data: LogsData) -> list[LogMessage]:
+    scopes = [scoped for group in data.resource_logs for scoped in group.scope_logs]
+    return [message for scoped in scopes for message in scoped.log_records]
 
 
 def _record(message: LogMessage) -> LogRecord:

@@ -12,15 +12,20 @@ from carob.traces.shape import as_array, as_object, as_text, decode_structure, o
 
 _FINAL = "final_answer"
 """The tool with which an agent answers."""
+_STEP_KEYS = {"step_number", "observations"}
 
 
 class SmolAgents:
-    """Steps with a `step_number` after one with a `task`."""
+    """Steps with a `step_number` after one with a `task`, in a list or one per line."""
 
     name = "smolagents"
 
     def claims(self, item: Json) -> bool:
         return _is_memory(_steps(item))
+
+    def claims_line(self, item: Json) -> bool:
+        fields = as_object(item)
+        return _is_task(fields) or fields.keys() >= _STEP_KEYS
 
     def read(self, item: Json, *, source: str) -> Iterator[Trace]:
         steps = _steps(item)
@@ -41,8 +46,11 @@ def _steps(item: Json) -> list[dict[str, Json]]:
 
 
 def _is_memory(steps: list[dict[str, Json]]) -> bool:
-    has_task = any(isinstance(step.get("task"), str) and len(step) <= 2 for step in steps[:2])
-    return has_task and any(step.keys() >= {"step_number", "observations"} for step in steps)
+    return any(map(_is_task, steps[:2])) and any(step.keys() >= _STEP_KEYS for step in steps)
+
+
+def _is_task(step: dict[str, Json]) -> bool:
+    return isinstance(step.get("task"), str) and step.keys() <= {"task", "task_images"}
 
 
 def _add_step(builder: TurnBuilder, step: dict[str, Json]) -> None:
@@ -53,7 +61,7 @@ def _add_step(builder: TurnBuilder, step: dict[str, Json]) -> None:
     calls = objects_in(step.get("tool_calls"))
     others = [call for call in calls if _name(call) != _FINAL]
     for call in others:
-        args = decode_structure(as_object(call.get("function")).get("arguments"))
+        args = decode_structure(_function(call).get("arguments"))
         builder.add_call(ToolCall(name=_name(call), args=args, id=as_text(call.get("id"))))
     _add_results(builder, step, others)
     if step.get("is_final_answer") is True:
@@ -61,14 +69,20 @@ def _add_step(builder: TurnBuilder, step: dict[str, Json]) -> None:
     _add_model_call(builder, step)
 
 
+def _function(call: dict[str, Json]) -> dict[str, Json]:
+    """The name and arguments of a call: in a function as smolagents writes them, else as they are
+    in its steps."""
+    return as_object(call.get("function")) or call
+
+
 def _name(call: dict[str, Json]) -> str:
-    return as_text(as_object(call.get("function")).get("name")) or ""
+    return as_text(_function(call).get("name")) or ""
 
 
 def _final_answer(step: dict[str, Json], calls: list[dict[str, Json]]) -> str:
     """The answer: the argument of the tool that gives it, or what the code of the step returned."""
     for call in calls:
-        args = as_object(decode_structure(as_object(call.get("function")).get("arguments")))
+        args = as_object(decode_structure(_function(call).get("arguments")))
         if _name(call) == _FINAL and "answer" in args:
             return to_text(args["answer"])
     output = step.get("action_output")

@@ -101,7 +101,8 @@ def _add_history(
 
 
 def _add_usage(builder: TurnBuilder, stats: dict[str, Json]) -> None:
-    """The run's totals; SWE-agent does not record them call by call."""
+    """The run's totals; SWE-agent does not record them call by call. Where a human or a replay took
+    the place of the model, they are zero, and nobody counted."""
     sent, received = as_count(stats.get("tokens_sent")), as_count(stats.get("tokens_received"))
-    if sent is not None or received is not None:
+    if sent or received:
         builder.add_model_call(ModelCall(usage=Usage(input_tokens=sent, output_tokens=received)))

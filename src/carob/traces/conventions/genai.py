@@ -173,10 +173,12 @@ class GenAi(Convention):
 
     def agent_name(self, span: Span) -> str | None:
         """Return the attribute, else the name in a span name such as `invoke_agent weather`."""
-        if name := first_text(span.attributes, self.agent_names):
-            return None if name.startswith(CHAINS) else name
-        name = _suffix(span.name, "invoke_agent ")
-        return None if name == span.attributes.get("gen_ai.request.model") else name
+        name = first_text(span.attributes, self.agent_names)
+        if name is None:
+            name = _suffix(span.name, "invoke_agent ")
+            if name == span.attributes.get("gen_ai.request.model"):
+                return None
+        return None if name is None or name.startswith(CHAINS) else name
 
     def tool_name(self, span: Span) -> str | None:
         """Return the attribute, else the name in a span name such as `execute_tool search`."""

@@ -22,6 +22,7 @@ _LEAVES = "instrument the model client too, so that each model call gets its own
 _SESSION = {
     "adk": "run the agent with a session service, ADK then records the session id",
     "langsmith": "pass thread_id in the run's metadata",
+    "langwatch": "set thread_id in the metadata of the trace",
     "mastra": "pass a thread in the memory options of the agent's call",
     "openai-agents": "pass group_id in the RunConfig",
     "openinference": "wrap the run in using_session(session_id)",
@@ -30,6 +31,11 @@ _SESSION = {
     "vercel": "pass metadata: { sessionId } in the telemetry settings",
 }
 _HINTS: dict[str, _Hint] = {
+    "agntcy": _Hint(
+        "decorate the agent's entry point with @agent",
+        "decorate tools with @tool",
+        _LEAVES,
+    ),
     "adk": _Hint(f"{_OTEL} (ADK 2.13 and newer record no content without it)", _OTEL, _LEAVES),
     "agent-framework": _Hint(
         "enable sensitive data: ENABLE_SENSITIVE_DATA=true, or "
@@ -72,6 +78,11 @@ _HINTS: dict[str, _Hint] = {
         "unset LANGSMITH_HIDE_INPUTS and LANGSMITH_HIDE_OUTPUTS",
         "unset LANGSMITH_HIDE_INPUTS and LANGSMITH_HIDE_OUTPUTS",
         "let the model return usage metadata (stream_usage=True when streaming)",
+    ),
+    "langwatch": _Hint(
+        "decorate the agent with @langwatch.trace() without capture_input=False",
+        'decorate tools with @langwatch.span(type="tool")',
+        "pass the instrumentor of the model client to langwatch.setup",
     ),
     "litellm": _Hint(
         "set litellm.turn_off_message_logging = False",

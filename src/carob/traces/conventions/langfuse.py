@@ -68,6 +68,10 @@ _ROLES: dict[Json, SpanRole] = {
 }
 
 
+_HOOKS = (".before_agent", ".after_agent")
+"""How the nodes of LangChain's middleware end."""
+
+
 class Langfuse(Convention):
     """Langfuse observations."""
 
@@ -198,7 +202,8 @@ def _is_step_of_graph(span: Span) -> bool:
     if node is None and f"{_META}langgraph_step" in span.attributes:
         node = ""  # some node
     is_agent = decode_json(span.attributes.get(_AGENT)) == span.name
-    return node is not None and (node != span.name or span.name == "agent") and not is_agent
+    is_step = node != span.name or span.name == "agent" or span.name.endswith(_HOOKS)
+    return node is not None and is_step and not is_agent
 
 
 def _is_tool_message(output: Json) -> bool:

@@ -7,12 +7,10 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-import msgspec
-
 from carob.schema import Span, Usage
 from carob.traces.conventions.genai import GenAi
 from carob.traces.mapping.convention import SpanMarks, SpanRole
-from carob.traces.messages.usage import usage_of
+from carob.traces.messages.usage import complete_usage, usage_of
 from carob.traces.shape import parse_literal, text_or_none
 
 _USAGE = "metadata.usage_object"
@@ -39,8 +37,4 @@ class LiteLlm(GenAi):
         """Return the counts of the attributes, completed from the printed ones."""
         counted = super().usage(span)
         printed = parse_literal(text_or_none(span.attributes.get(_USAGE)) or "")
-        recorded = usage_of(printed) or Usage()
-        pairs = zip(
-            msgspec.structs.astuple(counted), msgspec.structs.astuple(recorded), strict=True
-        )
-        return Usage(*(count if count is not None else other for count, other in pairs))
+        return complete_usage(counted, usage_of(printed) or Usage())

@@ -7,7 +7,7 @@ from typing import ClassVar
 from carob.schema import Json, Span, Usage
 from carob.traces.mapping.convention import Convention, SpanMarks, SpanRole
 from carob.traces.mapping.sources import messages_in
-from carob.traces.messages.usage import usage_of
+from carob.traces.messages.usage import complete_usage, usage_of
 from carob.traces.shape import decode_json, text_or_none
 
 _ROLES: dict[Json, SpanRole] = {
@@ -64,9 +64,14 @@ class MlFlow(Convention):
         return text_or_none(decode_json(span.attributes.get("mlflow.llm.provider")))
 
     def usage(self, span: Span) -> Usage:
-        """Return the counts of the token usage object."""
-        usage = decode_json(span.attributes.get("mlflow.chat.tokenUsage"))
-        return usage_of(usage) or Usage()
+        """Return the counts of the token usage object, which leaves out the reasoning, completed
+        from those of the response."""
+        usage = usage_of(decode_json(span.attributes.get("mlflow.chat.tokenUsage")))
+        if usage is None:
+            return Usage()
+        response = decode_json(span.attributes.get("mlflow.spanOutputs"))
+        counts = response.get("usage") if isinstance(response, dict) else None
+        return complete_usage(usage, usage_of(counts) or Usage())
 
 
 def _agent_of(span: Span) -> str | None:

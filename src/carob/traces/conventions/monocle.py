@@ -11,7 +11,14 @@ from carob.traces.mapping.tool_spans import ToolSpan, unwrap_output
 from carob.traces.messages.blocks import read_message
 from carob.traces.messages.message import CallBlock, Message, Role, role_of
 from carob.traces.messages.usage import usage_of
-from carob.traces.shape import as_array, as_object, decode_json, first_value, text_or_none
+from carob.traces.shape import (
+    as_array,
+    as_object,
+    decode_json,
+    first_value,
+    parse_literal,
+    text_or_none,
+)
 
 _ROLES: dict[Json, SpanRole] = {
     "workflow": "workflow",
@@ -41,9 +48,16 @@ def messages_in_event(name: str, keys: tuple[str, ...], *, role: Role) -> Messag
         value = _event_value(span, name, keys)
         if value is None:
             return None
-        return [_read_message(decode_json(item), role) for item in as_array(value) or [value]]
+        return [_read_message(_decode(item), role) for item in as_array(value) or [value]]
 
     return MessageSource(name, read)
+
+
+def _decode(item: Json) -> Json:
+    """The value of a text that holds JSON or, as some frameworks' recorders write, a Python
+    object."""
+    value = decode_json(item)
+    return parse_literal(value) if isinstance(value, str) else value
 
 
 def _read_message(item: Json, role: Role) -> Message:

@@ -13,7 +13,7 @@ from carob.traces.messages.message import Message
 from carob.traces.messages.read import read_messages
 from carob.traces.shape import decode_json, text_or_none
 
-_KINDS: dict[Json, SpanRole] = {
+KINDS: dict[Json, SpanRole] = {
     "workflow": "workflow",
     "agent": "agent",
     "tool": "tool",
@@ -86,7 +86,7 @@ class OpenLlmetry(GenAi):
         if kind == "task" and entity and attributes.get(f"{_PROPERTIES}lc_agent_name") == entity:
             return "agent"  # LangChain's, if it runs within another
         if isinstance(kind, str):
-            return _KINDS.get(kind)
+            return KINDS.get(kind)
         request = attributes.get("llm.request.type")
         return _REQUESTS.get(request) if isinstance(request, str) else None
 

@@ -20,6 +20,7 @@ BUILTIN: dict[str, str] = {
     "openinference": "carob.traces.conventions.openinference:OpenInference",
     "langsmith": "carob.traces.conventions.langsmith:LangSmith",
     "openllmetry": "carob.traces.conventions.openllmetry:OpenLlmetry",
+    "agntcy": "carob.traces.conventions.agntcy:Agntcy",
     "agentops": "carob.traces.conventions.agentops:AgentOps",
     "litellm": "carob.traces.conventions.litellm:LiteLlm",
     "laminar": "carob.traces.conventions.laminar:Laminar",
@@ -45,6 +46,7 @@ BUILTIN: dict[str, str] = {
     "azure-agents": "carob.traces.conventions.azure:AzureAgents",
     "azure-foundry": "carob.traces.conventions.azure:Foundry",
     "spring-ai": "carob.traces.conventions.spring_ai:SpringAi",
+    "langwatch": "carob.traces.conventions.langwatch:LangWatch",
     "langfuse": "carob.traces.conventions.langfuse:Langfuse",
     "genai": "carob.traces.conventions.genai:GenAi",
 }

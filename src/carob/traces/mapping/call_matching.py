@@ -8,13 +8,16 @@ from itertools import islice
 import msgspec
 
 from carob.schema import Json, ToolCall, ToolResult
-from carob.traces.mapping.roles import RoleSpan
+from carob.traces.mapping.roles import RoleSpan, covers
 from carob.traces.mapping.tool_spans import ToolSpan, failure_reason
 from carob.traces.messages.message import CallBlock, ResultBlock
 from carob.traces.messages.turns import TOOL_FAILED
 
 _MAX_COMPARED = 64
 """Requested calls of one name that are compared with a tool span; all of them is quadratic."""
+
+_MAX_PARALLEL = 8
+"""Runs of tools before another one that may be the same run."""
 
 
 class MatchedCall(msgspec.Struct, eq=False, gc=False):
@@ -75,6 +78,48 @@ class MatchedCall(msgspec.Struct, eq=False, gc=False):
 
 def _error_text(value: Json) -> str:
     return value if isinstance(value, str) and value else TOOL_FAILED
+
+
+def find_twin(
+    role_span: RoleSpan, tool: ToolSpan, executed: list[MatchedCall]
+) -> MatchedCall | None:
+    """The same run of a tool in the tree of another recorder, which was running already."""
+    for call in executed[-_MAX_PARALLEL:]:
+        other, other_span = call.tool, call.tool_span
+        if (
+            call.name == tool.name
+            and other is not None
+            and other_span is not None
+            and other_span.span.scope != role_span.span.scope
+            and covers(other_span.span, role_span.span.start)
+            and _is_same_run(tool, other)
+        ):
+            return call
+    return None
+
+
+def _is_same_run(tool: ToolSpan, other: ToolSpan) -> bool:
+    """Whether two spans may record the same run: by their ids, else by their arguments, of which
+    one recorder may only have the text of a single one."""
+    if tool.id is not None and other.id is not None:
+        return tool.id == other.id
+    args, other_args = tool.args, other.args
+    is_known = isinstance(args, dict) and isinstance(other_args, dict)
+    return not is_known or args == other_args
+
+
+def merge_twin(outer: MatchedCall, tool: ToolSpan, role_span: RoleSpan) -> None:
+    """Complete a call from a second span of the same run: one within it, or another recorder's."""
+    outer_tool = outer.tool
+    if outer_tool is None or outer.tool_span is None:
+        return
+    outer_tool.id = outer.id = outer.id or tool.id
+    if outer_tool.raw_args is None:
+        outer_tool.raw_args, outer_tool.args_key = tool.raw_args, tool.args_key
+    if outer_tool.output is None:
+        outer_tool.output, outer_tool.output_key = tool.output, tool.output_key
+    if failure_reason(outer.tool_span.span) is None and failure_reason(role_span.span) is not None:
+        outer.tool_span = role_span
 
 
 def match_calls(requested: list[MatchedCall], executed: list[MatchedCall]) -> list[MatchedCall]:

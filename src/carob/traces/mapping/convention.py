@@ -218,7 +218,7 @@ class Convention:
         # Called for every model call, so `first_text` is inlined: the call would double the time.
         for key in self.models:
             value = span.attributes.get(key)
-            if value and isinstance(value, str):
+            if value and isinstance(value, str) and value != "unknown":  # so writes OpenLLMetry
                 return value
         return None
 

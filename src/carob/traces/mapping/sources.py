@@ -31,16 +31,19 @@ class MessageSource(NamedTuple):
         )
 
 
+_NULLS = (None, "null")
+
+
 def messages_in(key: str, role: Role) -> MessageSource:
-    """Messages, or a bare text of the given role, in one attribute."""
+    """Messages, or a bare text of the given role, in one attribute; none if it is JSON's null."""
 
     def read(span: Span) -> list[Message] | None:
         value = span.attributes.get(key)
-        return None if value is None else read_messages(value, role)
+        return None if value in _NULLS else read_messages(value, role)
 
     def read_last(span: Span, text_role: Role) -> list[Message] | None:
         value = span.attributes.get(key)
-        return None if value is None else read_last_message(value, role, text_role)
+        return None if value in _NULLS else read_last_message(value, role, text_role)
 
     return MessageSource(key, read, read_last, (key,))
 

@@ -121,8 +121,14 @@ def _find_model_starts(role_spans: list[RoleSpan], *, alone: bool = False) -> li
 def _find_starts(models: list[RoleSpan], *, alone: bool) -> Iterator[RoleSpan]:
     answer: str | None = None
     exchange = _SplitExchange()
-    for model in models:
+    resumption = -1
+    for index, model in enumerate(models):
+        if index < resumption:
+            continue
         if (answer and _continues(model, answer)) or (alone and exchange.is_unrelated(model)):
+            resumption = _find_resumption(models, index) if alone else -1
+            if resumption >= 0:
+                continue
             yield model
             exchange = _SplitExchange()
         output = model.output_messages()
@@ -131,6 +137,27 @@ def _find_starts(models: list[RoleSpan], *, alone: bool) -> Iterator[RoleSpan]:
             answer = None if has_calls else last_answer(output[1])
         if alone:
             exchange.add(model, answer)
+
+
+def _find_resumption(models: list[RoleSpan], index: int) -> int:
+    """The model call that gets the results which the call before `index` requested, or -1.
+
+    What runs until then is the work of a tool, such as another agent whose span is not recorded.
+    """
+    output = models[index - 1].output_messages()
+    pending = {call.id for message in (output[1] if output else ()) for call in message.calls}
+    pending.discard(None)
+    if not pending or _has_results(models[index], pending):
+        return -1
+    later = range(index + 1, len(models))
+    return next((number for number in later if _has_results(models[number], pending)), -1)
+
+
+def _has_results(model: RoleSpan, ids: set[str | None]) -> bool:
+    received = model.input_messages()
+    return received is not None and any(
+        result.id in ids for message in received[1] for result in message.results
+    )
 
 
 def asks_several(models: list[ModelSpans], user: str | None) -> bool:

@@ -162,22 +162,19 @@ def find_missing_tokens(calls: Sequence[ModelCall]) -> str | None:
 
     A call that failed used none. If no call counts a kind of token, its sum is not recorded.
     """
-    missing = 0
-    for call in calls:
-        usage = call.usage
-        if (usage.input_tokens is None or usage.output_tokens is None) and call.error is None:
-            missing += 1
-    if not missing:
+    usages = [call.usage for call in calls]
+    partial = [
+        usage
+        for call, usage in zip(calls, usages, strict=True)
+        if call.error is None and (usage.input_tokens is None or usage.output_tokens is None)
+    ]
+    if not partial:
         return None
-    has_input = any(call.usage.input_tokens is not None for call in calls)
-    has_output = any(call.usage.output_tokens is not None for call in calls)
+    has_input = any(usage.input_tokens is not None for usage in usages)
+    has_output = any(usage.output_tokens is not None for usage in usages)
     lacking = sum(
-        call.error is None
-        and (
-            (has_input and call.usage.input_tokens is None)
-            or (has_output and call.usage.output_tokens is None)
-        )
-        for call in calls
+        (has_input and usage.input_tokens is None) or (has_output and usage.output_tokens is None)
+        for usage in partial
     )
     return (
         f"the tokens of {lacking} of {len(calls)} model calls were not recorded"

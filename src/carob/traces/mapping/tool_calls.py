@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator
 
-from carob.traces.mapping.call_matching import MatchedCall, match_calls
+from carob.traces.mapping.call_matching import MatchedCall, find_twin, match_calls, merge_twin
 from carob.traces.mapping.roles import RoleSpan
-from carob.traces.mapping.tool_spans import ToolSpan, failure_reason
+from carob.traces.mapping.tool_spans import ToolSpan
 from carob.traces.mapping.turn_spans import ModelSpans, TurnSpans, agent_of
 from carob.traces.messages.frames import is_hand_over, is_observation
 from carob.traces.messages.message import CallBlock, Message, ResultBlock, asked_text
@@ -116,6 +116,7 @@ def _find_executions(turn: TurnSpans) -> list[MatchedCall]:
     executed: list[MatchedCall] = []
     call_by_span: dict[int, MatchedCall] = {}
     sources = turn.sources
+    has_twins = len({role_span.span.scope for role_span in turn.tools}) > 1
     for role_span in turn.tools:
         span, context = role_span.span, role_span.context
         tool = role_span.convention.tool(span)
@@ -126,7 +127,11 @@ def _find_executions(turn: TurnSpans) -> list[MatchedCall]:
         outer = call_by_span.get(id(context.tool)) if context.tool is not None else None
         if outer is not None and outer.name == name:
             call_by_span[id(role_span)] = outer
-            _merge_inner(outer, tool, role_span)
+            merge_twin(outer, tool, role_span)
+            continue
+        if has_twins and (twin := find_twin(role_span, tool, executed)) is not None:
+            call_by_span[id(role_span)] = twin
+            merge_twin(twin, tool, role_span)
             continue
         agent = agent_of(role_span, turn)
         call = MatchedCall(name, None, agent, span.start, None, tool, role_span, None, tool.id)
@@ -137,20 +142,6 @@ def _find_executions(turn: TurnSpans) -> list[MatchedCall]:
         if "tool_results" not in sources and tool.output_key and tool.output is not None:
             sources["tool_results"] = tool.output_key
     return executed
-
-
-def _merge_inner(outer: MatchedCall, tool: ToolSpan, role_span: RoleSpan) -> None:
-    """Complete a call from a span of the same tool within it: a second recorder of one call."""
-    outer_tool = outer.tool
-    if outer_tool is None or outer.tool_span is None:
-        return
-    outer_tool.id = outer.id = outer.id or tool.id
-    if outer_tool.raw_args is None:
-        outer_tool.raw_args, outer_tool.args_key = tool.raw_args, tool.args_key
-    if outer_tool.output is None:
-        outer_tool.output, outer_tool.output_key = tool.output, tool.output_key
-    if failure_reason(outer.tool_span.span) is None and failure_reason(role_span.span) is not None:
-        outer.tool_span = role_span
 
 
 def _is_complete(call: MatchedCall) -> bool:
@@ -223,7 +214,7 @@ def _add_results(calls: list[MatchedCall], results: list[ResultBlock], turn: Tur
     _OpenCalls(missing, known_ids).assign(results)
     unanswered = [call for call in missing if call.result is None and call.requester is not None]
     open_calls = _OpenCalls(unanswered, known_ids)
-    for model in _last_models(turn):
+    for model in _last_models(turn, open_calls):
         if _first_open(open_calls.calls, model.outer) is None:
             continue
         for number, (source, returned) in enumerate(_read_returned_results(model)):
@@ -288,10 +279,17 @@ def _results_since_user(messages: list[Message]) -> list[ResultBlock]:
     return results
 
 
-def _last_models(turn: TurnSpans) -> list[ModelSpans]:
-    """The last model call of each agent, which received all results of the agent's calls."""
+def _last_models(turn: TurnSpans, open_calls: _OpenCalls) -> Iterator[ModelSpans]:
+    """The last model call of each agent, which received all results of the agent's calls.
+
+    While calls are open, those of agents without a span follow, who were asked something else.
+    """
     last = {id(model.outer.context.agent): model for model in turn.models}
-    return list(last.values())
+    yield from last.values()
+    if _first_open(open_calls.calls, None) is not None:
+        last_asked = {model.outer.user_text(): model for model in turn.models}
+        known = {id(model) for model in last.values()}
+        yield from (model for model in last_asked.values() if id(model) not in known)
 
 
 class _OpenCalls:

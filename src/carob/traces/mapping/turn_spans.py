@@ -10,12 +10,14 @@ import msgspec
 from carob.schema import Span
 from carob.traces.mapping.graphs import graph_node
 from carob.traces.mapping.roles import RoleSpan, covers
-from carob.traces.messages.message import Message
+from carob.traces.messages.message import Message, last_answer
 from carob.traces.messages.printed import is_printed_object
 from carob.traces.shape import text_or_none
 
 _RESPONSE_ID = re.compile(r'\{\s*"id":\s*"([^"]{1,200})"')
 """The id at the beginning of a recorded response."""
+_MAX_PARALLEL = 8
+"""Model calls before another one that may be the same call."""
 _MAX_OWNERS = 64
 """Spans that started before another and are compared with it."""
 
@@ -144,6 +146,8 @@ def _group_calls(models: list[RoleSpan]) -> list[list[RoleSpan]]:
             is_foreign = last is not None and last.span.scope != model.span.scope
             if is_foreign or model.convention.has_response_id:
                 outer = _find_twin(model, by_response, last)
+            if outer is None and is_foreign:
+                outer = _find_same_reply(model, groups)
             last = outer or model
             if outer is not None:  # what is within this span records the same call as well
                 groups[id(model)] = groups.setdefault(id(outer), [outer])
@@ -210,10 +214,47 @@ def _find_twin(
         twin = last
     if twin is None or not covers(twin.span, role_span.span.start):
         return None
-    # Of two spans side by side, the first one counts as the outer one.
+    return _pair(role_span, twin)
+
+
+def _pair(role_span: RoleSpan, twin: RoleSpan) -> RoleSpan:
+    """Count a span as a part of its twin: of two side by side, the first one is the outer one."""
     twin.is_leaf = False
     role_span.context = msgspec.structs.replace(role_span.context, counter=twin)
     return twin
+
+
+def _find_same_reply(role_span: RoleSpan, groups: dict[int, list[RoleSpan]]) -> RoleSpan | None:
+    """The span of the same call in the tree of another recorder of the whole run, whose spans have
+    other parents and end in the order in which they began."""
+    scope = role_span.span.scope
+    for spans in list(groups.values())[-_MAX_PARALLEL:]:
+        twin = spans[0]
+        if (
+            covers(twin.span, role_span.span.start)
+            and all(span.span.scope != scope for span in spans)
+            and _has_same_reply(role_span, twin)
+        ):
+            return _pair(role_span, twin)
+    return None
+
+
+def _has_same_reply(role_span: RoleSpan, other: RoleSpan) -> bool:
+    """Whether two calls returned the same, or count the same tokens where that is not recorded."""
+    first, second = (_describe_reply(span) for span in (role_span, other))
+    if first is not None and second is not None:
+        return first == second
+    usage, other_usage = role_span.usage(), other.usage()
+    counts = usage.input_tokens, usage.output_tokens
+    return None not in counts and counts == (other_usage.input_tokens, other_usage.output_tokens)
+
+
+def _describe_reply(role_span: RoleSpan) -> tuple[str | None, list[str]] | None:
+    output = role_span.output_messages()
+    if output is None or all(message.hidden for message in output[1]):
+        return None
+    names = [call.name for message in output[1] for call in message.calls]
+    return last_answer(output[1]) or None, names
 
 
 def _is_within(span: Span, other: Span) -> bool:

@@ -25,11 +25,17 @@ _USER = "user"
 
 
 def parts_of(content: Json) -> list[dict[str, Json]]:
-    """Return the parts of a `Content`, keys folded."""
+    """Return the parts of a `Content`, keys folded.
+
+    In evaluations of tRPC-agent-go, it is a message with a text as `content`, or its parts.
+    """
     content = decode_structure(content)
     if isinstance(content, str):
         return [{"text": content}]
-    return [fold_keys(part) for part in objects_in(fold_keys(as_object(content)).get("parts"))]
+    fields = fold_keys(as_object(content))
+    if isinstance(text := fields.get("content"), str):
+        return [{"text": text}]
+    return [fold_keys(part) for part in objects_in(first_value(fields, "parts", "contentparts"))]
 
 
 def text_of(content: Json) -> str | None:
@@ -175,6 +181,7 @@ def invocation_turn(invocation: Json) -> Turn:
     if content_text is not None:
         builder.add_user_text(content_text)
     _add_steps(builder, fold_keys(as_object(fields.get("intermediatedata"))))
+    _add_trpc_steps(builder, fields)
     final = text_of(fields.get("finalresponse"))
     if final is None:
         builder.mark_unanswered()
@@ -200,6 +207,20 @@ def _add_steps(builder: TurnBuilder, data: dict[str, Json]) -> None:
                 _add_event(builder, {"author": author, "content": {"parts": parts}})
             case _:
                 pass
+
+
+def _add_trpc_steps(builder: TurnBuilder, fields: dict[str, Json]) -> None:
+    """Add what tRPC-agent-go lists in the invocation itself: texts, and tools with results."""
+    for message in objects_in(fields.get("intermediateresponses")):
+        if text := text_of(message):
+            builder.add_answer("", text)
+    tools = [fold_keys(tool) for tool in objects_in(fields.get("tools"))]
+    for tool in tools:
+        builder.add_call(call_of({**tool, "args": tool.get("arguments")}))
+        if "result" in tool:
+            builder.add_result(result_of({**tool, "response": tool["result"]}))
+    if "executiontrace" in fields and not tools:  # of an agent elsewhere, only the steps are known
+        builder.mark_calls_unknown()
 
 
 def _add_times(turn: Turn, fields: dict[str, Json]) -> Turn:

@@ -157,11 +157,12 @@ def _add_text(message: Message, text: str) -> None:
     if text.startswith("Response") and (call := printed.parse_function_call(text)):
         message.calls.append(CallBlock(call.name, decode_json(call.args), call.id))
         return
-    value = parse_literal(text) if text.startswith("{'") else None
-    if isinstance(value, dict) and "role" in value:
-        add_content(message, value.get("content"))
-        add_calls(message, value.get("tool_calls"))
+    for item in (dicts := printed.parse_dicts(text)):
+        add_content(message, item.get("content"))
+        add_calls(message, item.get("tool_calls"))
+    if dicts:
         return
+    value = parse_literal(text) if text.startswith("{'") else None
     if isinstance(value, dict) and block_type(value) in TEXT_TYPES and "text" in value:
         message.add_text(to_text(value["text"]))
         return

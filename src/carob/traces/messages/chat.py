@@ -72,7 +72,8 @@ def is_message(item: Json) -> bool:
         return False
     if isinstance(item.get("role"), str):
         return item.keys() <= {"role", "name"} or any(key in item for key in _ROLE_KEYS)
-    if isinstance(item.get("from"), dict):  # an activity of a bot, whose writer is not recorded
+    # An activity of a bot, whose writer is not recorded.
+    if isinstance(first_value(item, "from", "from_property"), dict):
         return False
     return any(key in item for key in (_CALL_KEYS if _is_tool_item(item) else _CONTENT_KEYS))
 

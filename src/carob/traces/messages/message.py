@@ -96,15 +96,9 @@ def role_of(name: Json) -> Role:
     return ROLES.get(name) or ROLES.get(name.rsplit(".", 1)[-1].strip("'>").lower()) or "other"
 
 
-def is_user_text(message: Message) -> bool:
-    """Whether the user speaks: tool results also come in the user's name and are not user text."""
-    return message.role == "user" and message.text is not None and not message.results
-
-
 def last_user(messages: Sequence[Message]) -> str | None:
-    """Return the user's last text."""
+    """Return the user's last text: tool results also come in the user's name and are not that."""
     for message in reversed(messages):
-        # `is_user_text`, inlined: this runs for every model call and agent.
         if message.role == "user" and message.text is not None and not message.results:
             return message.text
     return None

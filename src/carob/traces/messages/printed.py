@@ -92,6 +92,17 @@ def parse_crew_arguments(text: str) -> str | None:
     return None
 
 
+def parse_dicts(text: str) -> list[dict[str, Json]]:
+    """Parse messages that Python printed as dicts with a role, one or a list; none if the text is
+    anything else, such as code."""
+    if not text.startswith(("{'", "[{'")) or "'role':" not in text:
+        return []
+    parsed = parse_literal(text)
+    items = parsed if isinstance(parsed, list) else [parsed]
+    dicts = [item for item in items if isinstance(item, dict) and "role" in item]
+    return dicts if len(dicts) == len(items) else []
+
+
 class PrintedMessage(NamedTuple):
     """A printed LangChain message."""
 

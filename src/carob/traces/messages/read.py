@@ -168,7 +168,7 @@ def _from_otel(item: _OtelMessage) -> Message | None:
     role = ROLES.get(item.role) or role_of(item.role)
     if role == "tool" or item.tool_calls:
         return None
-    message = Message(role, None, [], [], item.finish_reason)
+    message = Message(role, finish=item.finish_reason)
     for part in item.parts:
         if type(part) is _TextPart:
             if part.content.startswith(_UNCLEAR_PREFIXES):
@@ -194,6 +194,9 @@ def _collect(value: Json, role: Role, messages: list[Message], depth: int) -> No
     if depth > MAX_DEPTH:
         return
     if isinstance(value, str):
+        if items := printed.parse_dicts(value):
+            _collect_list([*items], role, messages, depth + 1)
+            return
         message = _parse_printed(value) if value.startswith(_PRINTED_MESSAGES) else None
         if message is None and printed.is_printed_message(value):
             parsed = printed.parse_objects(value)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from carob.schema import Json
 from carob.traces.messages.message import CallBlock, Message, ResultBlock
 from carob.traces.shape import decode_json, to_text
@@ -54,6 +56,7 @@ BUILT_IN_TOOLS: dict[Json, str] = {
 }
 """OpenAI's own tools by the types of their calls; such a call also carries the result."""
 TEXT_TYPES = frozenset(("text", "input_text", "output_text", "refusal"))
+_TOOL_WORD = re.compile("tool|call|function", re.IGNORECASE)
 _CALL_KEYS = ("toolUse", "functionCall", "function_call", "toolRequest")
 _RESULT_KEYS = ("toolResult", "functionResponse", "function_response", "toolResponse")
 
@@ -93,6 +96,10 @@ def add_keyed_block(message: Message, block: dict[str, Json]) -> None:
     for key in _RESULT_KEYS:
         if isinstance(result := block.get(key), dict):
             message.results.append(read_result(result))
+    # A block of a kind that is not known may be a call: a turn without calls would be a lie.
+    kind = block_type(block)
+    if kind is not None and _TOOL_WORD.search(kind):
+        message.partial = True
 
 
 def add_calls(message: Message, calls: Json) -> None:

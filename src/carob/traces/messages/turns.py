@@ -38,9 +38,10 @@ class _OpenTurn(msgspec.Struct, gc=False):
 
     @property
     def has_all_calls(self) -> bool:
-        """Whether there are no other calls. Without anything of an agent, nothing is known."""
-        has_agent = self.spoken or self.answers or self.results or self.error
-        return bool(self.calls or (self.calls_recorded and has_agent))
+        """Whether there are no other calls. Without anything of an agent, nothing is known; results
+        without a call show that calls are not recorded."""
+        has_agent = self.spoken or self.answers or self.error
+        return bool(self.calls or (self.calls_recorded and has_agent and not self.results))
 
 
 class TurnBuilder:
@@ -70,6 +71,8 @@ class TurnBuilder:
                 self.add_answer(agent or "", message.text)
             for call in message.calls:
                 self.add_call(_tool_call(call, agent))
+            if message.partial:
+                self.mark_calls_unknown()
             self._add_results(message.results)
         elif message.role == "tool":
             self._add_results(message.results)
@@ -172,7 +175,8 @@ class TurnBuilder:
             grounding=tuple(turn.grounding) or None,
             error=turn.error,
             start=min(turn.times, default=None),
-            end=max(turn.times, default=None),
+            # One time is not a duration: it would be zero, which nobody measured.
+            end=max(turn.times) if len(turn.times) > 1 else None,
         )
 
 

@@ -157,6 +157,12 @@ def _with_details(counts: dict[str, Json], key: str) -> dict[str, Json]:
     return counts | _without_nulls(details) | counts if isinstance(details, dict) else counts
 
 
+def complete_usage(usage: Usage, other: Usage) -> Usage:
+    """Return the counts with those that only the other one has."""
+    pairs = zip(msgspec.structs.astuple(usage), msgspec.structs.astuple(other), strict=True)
+    return Usage(*(count if count is not None else second for count, second in pairs))
+
+
 def gemini_usage_of(value: Json) -> Usage | None:
     """Read the token counts of a Gemini call, whose candidates do not include the thoughts."""
     counts = fold_keys(as_object(value))

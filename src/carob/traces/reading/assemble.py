@@ -21,6 +21,9 @@ _start = attrgetter("start")
 _MAX_SEARCHED = 64
 """Spans that started before a log record and may have been open when it was written."""
 
+_SENT_IN_PARTS = frozenset(("braintrust", "langsmith"))
+"""The scopes of recorders that do not send the input of a span again when it ends."""
+
 
 def assemble(
     records: Iterable[Span | LogRecord], *, source: str, report: ProblemListener
@@ -138,6 +141,8 @@ def _deduplicate(
 ) -> tuple[dict[str, dict[str, Span]], list[LogRecord]]:
     """The most complete copy of every span, and the log records."""
     spans: dict[str, dict[str, Span]] = {}
+    beginnings: dict[tuple[str, str], Span] = {}
+    """Copies without an end of spans that have one in another copy."""
     logs: list[LogRecord] = []
     for record in records:
         if isinstance(record, LogRecord):
@@ -150,8 +155,17 @@ def _deduplicate(
             # Spans without an id are all different, so each gets an id of its own.
             record = msgspec.structs.replace(record, span_id=f"#{len(by_id)}")
         earlier = by_id.setdefault(record.span_id, record)
-        if earlier is not record:
+        if earlier is record:
+            continue
+        if (earlier.end is None) is (record.end is None):
             by_id[record.span_id] = _fuller(earlier, record)
+            continue
+        beginning, by_id[record.span_id] = sorted((earlier, record), key=_has_end)
+        key = (record.trace_id, record.span_id)
+        beginnings[key] = _fuller(beginnings.get(key, beginning), beginning)
+    # Only at the end, when of all copies the fullest is known: else their order would matter.
+    for (trace_id, span_id), beginning in beginnings.items():
+        spans[trace_id][span_id] = _join_parts(beginning, spans[trace_id][span_id])
     return {key: _drop_pending(by_id) for key, by_id in spans.items()}, logs
 
 
@@ -164,6 +178,25 @@ def _fuller(left: Span, right: Span) -> Span:
     if left_score == right_score:
         return max(left, right, key=repr)
     return left if left_score > right_score else right
+
+
+def _has_end(span: Span) -> bool:
+    return span.end is not None
+
+
+def _join_parts(beginning: Span, end: Span) -> Span:
+    """The span of two copies, of which the one with an end has all that its recorder knows, unless
+    the recorder does not repeat what it said at the beginning."""
+    if end.scope not in _SENT_IN_PARTS:
+        return end
+    return msgspec.structs.replace(
+        end,
+        name=end.name or beginning.name,
+        parent_id=end.parent_id or beginning.parent_id,
+        start=beginning.start if end.start is None else end.start,
+        attributes=beginning.attributes | end.attributes,
+        events=end.events or beginning.events,
+    )
 
 
 def _completeness(span: Span) -> tuple[bool, int, int, bool]:

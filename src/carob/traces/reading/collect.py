@@ -10,10 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, MutableMapping, Sequence
 from hashlib import blake2b
 from itertools import takewhile
+from typing import Any
 
 import msgspec
 
 from carob.schema import Problem, Span, Trace, Turn, Usage
+from carob.schema.codec import CompactCodec
 from carob.schema.problem import ProblemListener, ignore
 from carob.traces.containers.container import LogRecord, Record
 from carob.traces.containers.otlp import Records
@@ -73,6 +75,12 @@ class Collection(msgspec.Struct):
     idle_keys: dict[str, int] = {}
     """The attributes of these spans, and how often they were seen."""
 
+    def __reduce__(self) -> tuple[Callable[..., Collection], tuple[object, ...]]:
+        """Encode the traces for another process ten times as fast as pickle would."""
+        _, _, *rest = msgspec.structs.astuple(self)
+        traces = [*self.spans.values()], self.ready_traces
+        return _restore, (*map(_TRACES.encode, traces), *rest)
+
     def facts(self) -> Iterator[CollectedFacts | CollectedTrace]:
         """The facts about all traces."""
         spans = self.spans
@@ -107,6 +115,14 @@ class Collection(msgspec.Struct):
         earlier = self.spans.pop(key, None)
         before = earlier.ranges if earlier else self.late.get(key, ())
         self.late[key] = (*before, *ranges)
+
+
+_TRACES = CompactCodec(list[CollectedTrace])
+
+
+def _restore(spans: bytes, ready_traces: bytes, *rest: Any) -> Collection:
+    traces = {trace.id: trace for trace in _TRACES.decode(spans)}
+    return Collection(traces, _TRACES.decode(ready_traces), *rest)
 
 
 class Collector:

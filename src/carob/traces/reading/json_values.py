@@ -29,6 +29,7 @@ from carob.files.parquet import is_parquet, read_parquet_lines
 from carob.schema import Json, Problem
 from carob.schema.problem import ProblemListener
 from carob.traces.reading.archive import is_archive, open_members
+from carob.traces.reading.multipart import is_multipart, read_batch
 
 if TYPE_CHECKING:
     from carob.files.dialect import TableDialect
@@ -63,9 +64,12 @@ def read_values(
         yield from map(_decode_json, read_parquet_lines(path))
         return
     with open_input(path, tolerant=True) as file:
-        dialect = _find_table(file, path)
-        if dialect is None and file.is_binary:
-            yield _read_binary(file.stream, source)
+        has_parts = is_multipart(file)
+        dialect = None if has_parts else _find_table(file, path)
+        if has_parts:
+            yield read_batch(_read_all(file.stream, source), source)
+        elif dialect is None and file.is_binary:
+            yield _read_all(file.stream, source)
         elif dialect is None:
             yield from _ValueReader(source, report, decode).read(_lines(file.stream))
     if dialect is not None:
@@ -92,7 +96,7 @@ def is_divisible(path: Path) -> bool:
     if is_archive(path) or is_parquet(path):
         return False
     with open_input(path, tolerant=True) as file:
-        is_json = file.packing.is_plain and not file.is_binary
+        is_json = file.packing.is_plain and not file.is_binary and not is_multipart(file)
         return is_json and _find_table(file, path) is None
 
 
@@ -105,7 +109,7 @@ def _find_table(file: InputFile, path: Path) -> TableDialect | None:
     return find_table(file, path)
 
 
-def _read_binary(stream: Stream, source: str) -> bytes:
+def _read_all(stream: Stream, source: str) -> bytes:
     data = stream.read(MAX_VALUE + 1)
     if len(data) > MAX_VALUE:
         raise _too_large_error(source)

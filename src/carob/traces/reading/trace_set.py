@@ -9,8 +9,9 @@ from typing import NamedTuple
 import msgspec
 
 from carob.files.scratch import ScratchFolder
-from carob.files.spool import PickleCodec, Spool, SpooledSequence
+from carob.files.spool import Spool, SpooledSequence
 from carob.schema import Json, Trace
+from carob.schema.codec import CompactCodec
 from carob.traces.mapping.sessions import merge_traces
 from carob.traces.reading.collect import Collection
 from carob.traces.reading.spill import SpillReader, TraceSlot
@@ -89,7 +90,7 @@ def group_sessions(collection: Collection) -> Sequence[SessionSlots]:
     kept in a file."""
     ready = _join_delegated(list(_number_duplicates(collection.ready_traces)))
     if isinstance(collection.spans, TraceTable) and collection.spans.is_large:
-        spool = Spool(PickleCodec[SessionSlots](), in_memory=0)
+        spool = Spool(CompactCodec(SessionSlots), in_memory=0)
         for name, slots in collection.spans.sessions(ready):
             spool.append(SessionSlots(name, tuple(slots)))
         return spool.finish()

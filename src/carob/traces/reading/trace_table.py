@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from carob.files.spool import PickleCodec
+from carob.schema.codec import CompactCodec
 from carob.traces.reading.spill import SpilledTrace, TraceSlot
 from carob.traces.reading.stream import FileRange
 
@@ -24,7 +24,6 @@ IN_MEMORY = 20_000
 """Traces in the dict."""
 _SCANS = 20
 """Lookups without an index. Building one pays off only if traces come in pieces."""
-_PICKLE = PickleCodec[tuple[Any, ...]]()
 _BITS = 27
 _MASK = (1 << _BITS) - 1
 _LATEST = 1 << 127
@@ -40,7 +39,8 @@ class CollectedFacts(NamedTuple):
     is_empty: bool
 
 
-class CollectedTrace(msgspec.Struct, gc=False):
+# An array in a file, not an object: encoding and decoding it takes half as long.
+class CollectedTrace(msgspec.Struct, gc=False, array_like=True):
     """One trace, or with `slot=None` a trace id under which no agent worked."""
 
     id: str
@@ -66,6 +66,9 @@ class CollectedTrace(msgspec.Struct, gc=False):
         """What the trace is grouped by. A conversation and a trace may have the same id, and are
         different sessions."""
         return f"c{self.conversation}" if self.conversation else f"t{self.id}"
+
+
+_CODEC = CompactCodec(CollectedTrace)
 
 
 class TraceTable(MutableMapping[str, CollectedTrace]):
@@ -173,9 +176,9 @@ class _Rows:
         for bit in _hash_bits(trace.id):
             self._known[bit >> 3] |= 1 << (bit & 7)
         start = max(-_LATEST, min(trace.start, _LATEST - 1)) + _LATEST
-        data = _PICKLE.encode(msgspec.structs.astuple(trace))
         facts = (trace.slot is not None, trace.blank, trace.is_empty)
-        return trace.id, trace.session, start.to_bytes(16, "big"), trace.digest, *facts, data
+        key = (trace.id, trace.session, start.to_bytes(16, "big"), trace.digest)
+        return *key, *facts, _CODEC.encode(trace)
 
     def find(self, key: str) -> CollectedTrace | None:
         if not all(self._known[bit >> 3] >> (bit & 7) & 1 for bit in _hash_bits(key)):
@@ -213,7 +216,8 @@ class _Rows:
                 if last is not None:
                     yield last[1:], slots
                 last, slots = session, []
-            slots.append(_PICKLE.decode(data)[1])
+            if (slot := _CODEC.decode(data).slot) is not None:
+                slots.append(slot)
         if last is not None:
             yield last[1:], slots
 
@@ -225,7 +229,7 @@ class _Rows:
 
 
 def _trace(row: tuple[bytes]) -> CollectedTrace:
-    return CollectedTrace(*_PICKLE.decode(row[0]))
+    return _CODEC.decode(row[0])
 
 
 def _hash_bits(key: str) -> tuple[int, int, int]:
