@@ -6,6 +6,7 @@ CarobError                  2
 ├── InputError              2  a file or a stored run cannot be read
 │   ├── NotFoundError       2  nothing has that name: a run, a dataset, a case
 │   ├── UnknownFormatError  2  no format recognizes the file
+│   │   └── EmptyFileError  2  nothing is in the file
 │   └── FormatError         2  the format is known, but the content is broken
 ├── OutputError             2  a file cannot be written
 │   └── LossError           1  a strict conversion would lose fields
@@ -56,6 +57,10 @@ class NotFoundError(InputError):
 
 class UnknownFormatError(InputError):
     """No format recognizes the file."""
+
+
+class EmptyFileError(UnknownFormatError):
+    """Nothing is in the file: of golden data, probably a write that failed."""
 
 
 class FormatError(InputError):

@@ -4,7 +4,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from carob.datasets import masking
 from carob.datasets.masking import Masks, mask_case
 from carob.errors import UsageError, install_hint
 from carob.schema import Case, ToolCall, Turn
@@ -61,7 +60,7 @@ def test_case_with_nothing_to_mask_is_the_same():
 
 def test_missing_package_is_named(monkeypatch: pytest.MonkeyPatch):
     missing: dict[SensitiveKind, str] = {"phone": "phonenumbers"}
-    monkeypatch.setattr(masking, "missing_packages", lambda: missing)
+    monkeypatch.setattr(sensitive, "missing_packages", lambda: missing)
     with pytest.raises(UsageError, match="masking requires the package 'phonenumbers'") as caught:
         Masks()
     assert caught.value.hint == install_hint("pii")

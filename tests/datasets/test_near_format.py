@@ -91,3 +91,13 @@ def test_keys_of_listed_objects_are_named(tmp_path: Path, formats: list[Format])
         open_golden(path, formats)
     expected = "found the keys `cases`, and in `cases` `mail_body`, `owner`; "
     assert str(caught.value.hint).startswith(expected)
+
+
+def test_an_expected_answer_is_not_nearly_a_column_of_promptfoo(
+    formats: list[Format], tmp_path: Path
+):
+    path = tmp_path / "golden.jsonl"
+    path.write_text('{"messages": [{"from_me": false, "text": "Dinner?"}], "expected": "no"}\n')
+    with pytest.raises(UnknownFormatError) as caught:
+        open_golden(path, formats)
+    assert "nearly" not in (caught.value.hint or "")

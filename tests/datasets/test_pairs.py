@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from carob import plugins
@@ -206,6 +206,11 @@ def save(source: Path, path: Path, name: str) -> bool:
     return True
 
 
+def repeats_ids(path: Path) -> bool:
+    ids = [case.id for case in read_dataset(path, ALL).cases]
+    return len(set(ids)) < len(ids)
+
+
 PAIRS = [
     *((name, other, 15) for name, other in permutations(FILES, 2)),
     *((name, other, 4) for name in FILES for other in WRITABLE if other not in FILES),
@@ -226,6 +231,8 @@ def test_converting_there_and_back_gives_the_same_file(name: str, other: str, co
                 Path(folder, "b" + file),
             )
             source.write_bytes(data)
+            # Where ids are derived, those of equal cases are numbered, and stay so on the way back.
+            assume(not (FORMATS[other].derives_ids and repeats_ids(source)))
             if not save(source, converted, other):
                 return
             save(converted, back, name)

@@ -32,6 +32,7 @@ BAD = [
     ('{\n"a": 1'.encode("utf-16") + b"\0\xd8", "line 2: not valid UTF-16"),
     (b'{"a": "\0"}', "not a text file"),
     (b'{"a": ' + b"9" * 100_000 + b"}", "out of range"),
+    (b'{"1e999":\n [1.5,\n 1e999],\n "b": 2\n}', "line 3 column 2: .*a number out of range"),
     (b'{"a": [1,\n 2', "line 2 column 3: not valid JSON"),
     (gzip.compress(b"{}" * 1000, mtime=0)[:-9], "damaged gzip"),
     (b"\x1f\x8bnonsense", "damaged gzip"),

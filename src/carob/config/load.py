@@ -22,9 +22,10 @@ _DIALECTS: tuple[Dialect, ...] = (Carob(), Adk(), AgentEvals(), Definitions())
 
 
 def find_config(folder: Path) -> Path | None:
-    """Return the `carob.toml` of a folder, if it exists."""
+    """Return the `carob.toml` of a folder, if it exists. One that is no file is an error when it is
+    read: settings that somebody relies on are not ignored."""
     path = folder / "carob.toml"
-    return path if path.is_file() else None
+    return path if path.exists() or path.is_symlink() else None
 
 
 def load_config(path: Path, *, trust: TrustCheck | None = None) -> Config:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from math import isinf
 from typing import cast
 
 import msgspec
@@ -52,6 +53,9 @@ def _syntax_error(message: str, data: bytes, where: str, line: int | None) -> In
     offset = int(byte[1]) if byte else len(data.rstrip())
     problem = _BYTE.sub("", message).removeprefix("JSON is malformed: ")
     hint = None
+    if problem.startswith("Number out of range"):  # the only error without a place
+        offset, problem = _find_infinite(data), "a number out of range"
+        hint = "write a number below 1.8e308"
     mistake = next((text for start, text in _MISTAKES.items() if start.match(data, offset)), None)
     if mistake:
         problem, hint = mistake
@@ -66,6 +70,13 @@ def _syntax_error(message: str, data: bytes, where: str, line: int | None) -> In
     )
 
 
+def _find_infinite(data: bytes) -> int:
+    """The offset of the first number that no float can hold."""
+    numbers = (match for match in _TOKEN.finditer(data) if not match[0].startswith(b'"'))
+    return next((match.start() for match in numbers if isinf(float(match[0]))), 0)
+
+
+_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?', re.DOTALL)
 _MISTAKES = {
     re.compile(rb"-?(NaN|Infinity)"): (
         "`NaN` and `Infinity` are not JSON",

@@ -67,6 +67,8 @@ class Lens(Generic[N]):
     atomic: Atomic = nothing_atomic
     derived: Literal["id", "name"] | None = None
     """The field that documents do not state: an id follows from the case, a name from the file."""
+    name_key: str | None = None
+    """Where a document may state the name that is derived otherwise."""
     without_defaults: Callable[[N, Json], N] = _keep_all
     """Removes what reading a document adds to the model, so that no other format has to hold it."""
 
@@ -81,7 +83,9 @@ class Lens(Generic[N]):
             format=self.key,
             doc=doc,
             extras=cast("Object", round_trip.extras),
-            unnamed=self._formats_without_name(model, bare_model, round_trip),
+            unnamed=round_trip.unnamed
+            if self._states_name(bare)
+            else self._formats_without_name(model, bare_model, round_trip),
             omitted=round_trip.omitted,
         )
         # Models are frozen, and this one is not shared yet, so it does not have to be copied.
@@ -109,7 +113,8 @@ class Lens(Generic[N]):
         fields = list(patch.paths(lost))
         if origin and origin.format != self.key:
             fields += patch.paths(extras.get(origin.format), "$")
-        unnamed = origin.unnamed if origin and self.derived != "name" else ()
+        unnamed = origin.unnamed if origin and self._states_name(doc) else ()
+        unnamed = tuple(key for key in unnamed if key != self.key)  # it has a name by now
         round_trip = RoundTrip(lost=lost, extras=extras, unnamed=unnamed)
         return WrittenDocument(doc=doc, round_trip=round_trip, lost=tuple(fields))
 
@@ -160,8 +165,13 @@ class Lens(Generic[N]):
             extras[origin.format] = extra
         return extras
 
+    def _states_name(self, doc: Json) -> bool:
+        if self.derived != "name":
+            return True
+        return isinstance(doc, dict) and self.name_key is not None and self.name_key in doc
+
     def _formats_without_name(self, model: N, bare: N, round_trip: RoundTrip) -> tuple[str, ...]:
-        if self.derived != "name" or cast("Dataset", model).name != cast("Dataset", bare).name:
+        if cast("Dataset", model).name != cast("Dataset", bare).name:
             return round_trip.unnamed
         return (*round_trip.unnamed, self.key)
 

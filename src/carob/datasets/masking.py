@@ -8,22 +8,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import cast
+from functools import partial
+from typing import TYPE_CHECKING, cast
 
 import msgspec
 
 from carob.errors import UsageError, install_hint
 from carob.schema import Case, Json
 from carob.schema.base import prepare_type
-from carob.text.sensitive import (
-    KINDS,
-    SensitiveKind,
-    SensitiveMatch,
-    find_sensitive,
-    missing_packages,
-)
 
-_PLACEHOLDER = re.compile(rf"<({'|'.join(KINDS)})-(\d{{1,9}})>")
+if TYPE_CHECKING:
+    from carob.text.sensitive import SensitiveKind, SensitiveMatch
 
 
 class Masks:
@@ -31,6 +26,9 @@ class Masks:
     country code for phone numbers that have none."""
 
     def __init__(self, region: str | None = None) -> None:
+        # Late: servers and most commands mask nothing, and its patterns take long to compile.
+        from carob.text.sensitive import KINDS, find_sensitive, missing_packages
+
         missing = missing_packages()
         if missing:
             raise UsageError(
@@ -40,12 +38,13 @@ class Masks:
             )
         self._placeholders: dict[tuple[SensitiveKind, str], str] = {}
         self._counts: dict[str, int] = {}
-        self._region = region
+        self._find = partial(find_sensitive, region=region)
+        self._pattern = re.compile(rf"<({'|'.join(KINDS)})-(\d{{1,9}})>")
 
     def reserve(self, text: str) -> None:
         """Do not reuse the placeholders in `text`: they stand for other people."""
         if "<" in text:
-            for kind, number in _PLACEHOLDER.findall(text):
+            for kind, number in self._pattern.findall(text):
                 self._counts[kind] = max(self._counts.get(kind, 0), int(number))
 
     def mask(self, text: str, is_masked: Callable[[SensitiveMatch], bool] = lambda _: True) -> str:
@@ -59,9 +58,6 @@ class Masks:
                 end = match.end
             text = "".join([*parts, text[end:]])
         return text
-
-    def _find(self, text: str) -> list[SensitiveMatch]:
-        return find_sensitive(text, region=self._region)
 
     def _placeholder(self, kind: SensitiveKind, normalized: str) -> str:
         placeholder = self._placeholders.get((kind, normalized))

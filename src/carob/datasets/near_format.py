@@ -84,15 +84,21 @@ def _replace_first(sample: Object, key: str) -> _Rebuild:
 
 def _missing_names(form: Format, level: _Level) -> list[str]:
     """The keys that the format is recognized by and the object does not have."""
-    present = set(map(fold_name, level.keys))
     names: list[str] = _KEY.findall(form.recognized_by)
-    return [name for name in dict.fromkeys(names) if fold_name(name) not in present]
+    return [name for name in dict.fromkeys(names) if not _has_name(level.keys, name)]
+
+
+def _has_name(keys: Object, name: str) -> bool:
+    """Whether a key has the name in any spelling; `__expected` of promptfoo is not `expected`."""
+    if name.startswith("__"):
+        return name in keys
+    return fold_name(name) in set(map(fold_name, keys))
 
 
 def _find_misspelled(form: Format, level: _Level) -> str | None:
     for name in _missing_names(form, level):
         key = nearest_name(name, level.keys, cutoff=_CLOSE)
-        if key is None:
+        if key is None or (name.startswith("__") and not key.startswith("_")):
             continue
         changed = {name if old == key else old: value for old, value in level.keys.items()}
         if form.claims(level.rebuild(changed)):

@@ -282,7 +282,7 @@ def _open_sheets(path: Path) -> list[Source]:
 def _check_columns(columns: list[str], where: str) -> None:
     repeated = next((name for name, count in Counter(columns).items() if count > 1), None)
     if repeated is not None:
-        raise UnknownFormatError(f"duplicate column {repeated!r}", where=where)
+        raise FormatError(f"duplicate column {repeated!r}", where=where)
 
 
 def _unquote(document: Json, *, where: str) -> Json:
@@ -295,7 +295,7 @@ def _unquote(document: Json, *, where: str) -> Json:
 
 def _check_text(file: InputFile, path: Path) -> None:
     if b"\0" in file.head:
-        raise UnknownFormatError("not a text file", where=str(path))
+        raise FormatError("not a text file", where=str(path))
 
 
 def _is_json_lines(file: InputFile, path: Path) -> bool:

@@ -151,7 +151,7 @@ def prepare_dataset(
     omitted: list[Loss] = []
     left_out: list[Json] = []
     try:
-        header = header_lens.put(dataset.with_cases(()), _header_lenses(formats))
+        header = header_lens.put(dataset.with_cases(()), _header_lenses(formats, dataset.name))
         losses.extend(_losses(None, header, form))
         destination = destination._replace(format=format_within(form, header.doc))
         lens = destination.format.cases(container)
@@ -272,8 +272,10 @@ def _case_lenses(
     return {lens.key: lens for lens in lenses}
 
 
-def _header_lenses(formats: Sequence[Format]) -> Mapping[str, Lens[Dataset]]:
-    lenses = [form.header(container, "") for form in formats for container in form.containers]
+def _header_lenses(formats: Sequence[Format], name: str) -> Mapping[str, Lens[Dataset]]:
+    """The lenses of all formats by their keys. A document that states no name has that of its file,
+    and would get one on the way back if it were read under another name."""
+    lenses = [form.header(container, name) for form in formats for container in form.containers]
     return {lens.key: lens for lens in lenses}
 
 

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
-from carob.errors import InputError, UnknownFormatError
+from carob.errors import EmptyFileError, InputError, UnknownFormatError
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -166,7 +166,7 @@ def _inspect(raw: io.BufferedReader, where: str, tolerant: bool, encoding: str) 
         )
         head = _read_head(stream, tolerant)
     if not head.strip():
-        raise UnknownFormatError("the file is empty", where=where)
+        raise EmptyFileError("the file is empty", where=where)
     file = InputFile(stream, head, Packing(is_gzip, bom, encoding))
     _check_foreign(file, where)
     file.rewind()

@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 
 from carob.datasets.formats import Format
-from carob.datasets.formats.rows import map_rows, mapped_rows
-from carob.datasets.read import read_dataset
+from carob.datasets.formats.rows import RowsFormat, map_rows, mapped_rows
+from carob.datasets.read import open_golden, read_dataset
 from carob.datasets.validate import validate
 from carob.errors import UsageError
-from carob.schema import Case, ToolCall
+from carob.metrics.text.assertions import Assertions
+from carob.schema import Case, Json, Score, ToolCall, Trace, Turn
 
 
 @pytest.fixture
@@ -142,3 +143,50 @@ def test_skill_evals_list_their_cases_under_several_keys(
 def test_expected_behavior_of_plain_rows_is_a_rubric(file: Path, formats: list[Format]):
     case = read(file, formats, {"question": "Open?", "expected_behavior": "Names the hours"})
     assert [rubric.text for rubric in case.rubrics] == ["Names the hours"]
+
+
+@pytest.mark.parametrize(
+    "message",
+    [{"role": "user", "content": "Fix the test"}, {"content": [{"type": "text", "text": "Fix"}]}],
+)
+def test_lines_of_a_coding_agents_session_are_not_rows(message: Json):
+    assert not RowsFormat().claims_row({"type": "user", "message": message})
+
+
+def test_forbidden_texts_and_tools_are_assertions(file: Path, formats: list[Format]):
+    row = {
+        "question": "Can I return it?",
+        "must_not_contain": ["I can't"],
+        "forbidden_tools": ["create_return"],
+    }
+    case = read(file, formats, row)
+    assert case.reference == {
+        "assertions": [
+            {"type": "not-icontains", "value": "I can't"},
+            {"type": "not-trajectory:tool-used", "value": "create_return"},
+        ]
+    }
+    assert case.metadata == {}
+    assert RowsFormat().write_case(case) == row
+    silent = Trace(id="t", turns=(Turn(response="Sorry, i CAN'T say.", tool_calls=()),))
+    score = Assertions().score(case, silent)
+    assert isinstance(score, Score)
+    assert score.value == 0.5
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"examples": [{"id": "a", "input": "Open on Sunday?", "expected": "No", "context": ["x"]}]},
+        {"examples": [{"id": "a", "question": "Open on Sunday?", "answer": "No"}]},
+        [{"id": "a", "input": "Open on Sunday?", "expected_output": "No", "context": ["x"]}],
+        [{"id": "a", "input": "Open?", "expected_output": "No", "expected_tools": ["hours"]}],
+    ],
+)
+def test_rows_that_other_formats_cannot_hold_are_plain_rows(
+    document: object, file: Path, formats: list[Format]
+):
+    file.write_text(json.dumps(document))
+    assert open_golden(file, formats).format.name == "rows"
+    (case,) = read_dataset(file, formats).cases
+    assert (case.id, case.turns[0].response) == ("a", "No")

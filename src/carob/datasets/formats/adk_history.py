@@ -1,4 +1,4 @@
-"""ADK eval history, the output of `adk eval`. Read-only.
+"""ADK eval history, the output of `adk eval` and of tRPC-agent-go. Read-only.
 
 A case states what was expected, its trace what the agent did. ADK's scores are attributes of the
 trace.
@@ -20,6 +20,7 @@ from carob.datasets.document_types import (
 from carob.datasets.formats import list_items
 from carob.datasets.formats.adk import read_turn
 from carob.datasets.formats.adk_shape import Invocation
+from carob.datasets.formats.trpc import to_adk_invocation
 from carob.datasets.lens import Lens, read_only_lens
 from carob.datasets.patch import Object
 from carob.datasets.source import Container
@@ -112,8 +113,9 @@ def _read_header(doc: Json, stem: str) -> Dataset:
 
 
 def _read_case(doc: Json) -> Case:
+    doc = _with_adk_expectations(cast("Object", doc))
     result = parse_document(doc, EvalCaseResult)
-    trace = _read_trace(result, cast("Object", doc))
+    trace = _read_trace(result, doc)
     turns = _read_turns(result) or tuple(Turn(user=turn.user) for turn in trace.turns)
     case_id = result.eval_id or content_id(*(turn.user or "" for turn in turns))
     return Case(
@@ -122,6 +124,25 @@ def _read_case(doc: Json) -> Case:
         session=_read_session(trace),
         recorded=msgspec.structs.replace(trace, case=case_id),
     )
+
+
+def _with_adk_expectations(doc: Object) -> Object:
+    """The result with what was expected in the shape of ADK: tRPC-agent-go writes texts for parts.
+    What the agent did is read as it is."""
+    fields = normalize_keys(doc, EvalCaseResult.__struct_fields__)
+    pairs = fields.get("eval_metric_result_per_invocation")
+    if not isinstance(pairs, list):
+        return doc
+    adk: list[Json] = [_with_adk_pair(pair) if isinstance(pair, dict) else pair for pair in pairs]
+    return {**fields, "eval_metric_result_per_invocation": adk}
+
+
+def _with_adk_pair(pair: Object) -> Object:
+    fields = normalize_keys(pair, InvocationResult.__struct_fields__)
+    expected = fields.get("expected_invocation")
+    if not isinstance(expected, dict):
+        return pair
+    return {**fields, "expected_invocation": to_adk_invocation(expected)}
 
 
 def _read_turns(result: EvalCaseResult) -> tuple[Turn, ...]:

@@ -8,8 +8,14 @@ from typing import ClassVar, cast
 import msgspec
 
 from carob.datasets.formats.reference_data import without_nulls
-from carob.datasets.formats.row_format import RowFormat, RowNames, declare_shape, has_any
-from carob.datasets.formats.row_values import read_turns
+from carob.datasets.formats.row_format import (
+    RowFormat,
+    RowNames,
+    declare_shape,
+    has_any,
+    is_derived,
+)
+from carob.datasets.formats.row_values import EXPECTED_NAMES, parse_cell, read_turns
 from carob.datasets.patch import Object
 from carob.datasets.source import Container
 from carob.schema import Case, Json, Problem, Rubric, Scenario, content_id
@@ -28,17 +34,25 @@ _NAMES = RowNames(
 )
 _OUTCOME = "expected_outcome"
 _CONVERSATION = ("scenario", _OUTCOME, "user_description", "turns")
-_SIGNS = (
-    "actual_output",
-    "retrieval_context",
-    "expected_tools",
+_OWN_SIGNS = (
     "tools_called",
     "additional_metadata",
     "source_file",
     "custom_column_key_values",
     "comments",
 )
-"""Fields that tell a golden of DeepEval from any other pair of input and expected output."""
+"""Fields that only goldens of DeepEval have."""
+_SHARED_SIGNS = ("actual_output", "retrieval_context", "expected_tools")
+"""Fields that tell a golden of DeepEval from a pair of input and expected output. Plain rows have
+them, too."""
+_FOREIGN = (
+    *(name for name in EXPECTED_NAMES if name not in _NAMES.expected),
+    "id",
+    "case_id",
+    "tags",
+    "evaluation_criteria",
+)
+"""Fields with a meaning in plain rows, and none in DeepEval: its answer would not be expected."""
 
 
 class DeepEvalFormat(RowFormat):
@@ -67,7 +81,8 @@ class DeepEvalFormat(RowFormat):
             return super().read_case(doc)
         rest = {key: value for key, value in doc.items() if key not in _CONVERSATION}
         case = super().read_case(rest)
-        plan, outcome, turns = doc.get("scenario"), doc.get(_OUTCOME), read_turns(doc.get("turns"))
+        plan, outcome = doc.get("scenario"), doc.get(_OUTCOME)
+        turns = read_turns(parse_cell(doc.get("turns")))  # DeepEval saves them as JSON in a text
         plan = plan if isinstance(plan, str) else ""
         prompt = (turns[0].user or "") if turns else ""
         has_name = self.names.find(doc, "id") is not None
@@ -88,7 +103,7 @@ class DeepEvalFormat(RowFormat):
         outcome = next((rubric.text for rubric in case.rubrics if rubric.id == _OUTCOME), None)
         persona = case.scenario.persona
         golden = without_nulls(
-            name=None if case.id == content_id(plan) else case.id,
+            name=None if is_derived(case.id, content_id(plan)) else case.id,
             scenario=plan,
             user_description=persona if isinstance(persona, str) else None,
             turns=[{"role": "user", "content": prompt}] if prompt else None,
@@ -111,8 +126,14 @@ class DeepEvalFormat(RowFormat):
 
 def is_golden(row: Object) -> bool:
     """Whether a row is a golden of DeepEval."""
-    signs = has_any(row, *_SIGNS) or isinstance(row.get("context"), list)
-    return ("input" in row and signs) or _is_conversation(row)
+    is_own = has_any(row, *_OWN_SIGNS) or not has_any(row, *_FOREIGN)
+    return ("input" in row and is_own and has_more_than_pair(row)) or _is_conversation(row)
+
+
+def has_more_than_pair(row: Object) -> bool:
+    """Whether a row has more than an input and an output, as goldens of DeepEval and plain rows."""
+    is_listed = isinstance(row.get("context"), list)
+    return is_listed or has_any(row, *_OWN_SIGNS, *_SHARED_SIGNS)
 
 
 def _is_conversation(row: Object) -> bool:

@@ -11,9 +11,11 @@ import msgspec
 
 from carob.datasets.document_types import OpenDocument, find_member, parse_document
 from carob.datasets.formats import list_items
-from carob.datasets.formats.deepeval import is_golden
+from carob.datasets.formats.deepeval import has_more_than_pair, is_golden
 from carob.datasets.formats.langfuse import LangfuseFormat
 from carob.datasets.formats.reference_data import without_nulls
+from carob.datasets.formats.row_format import has_any
+from carob.datasets.formats.row_values import EXPECTED_NAMES
 from carob.datasets.lens import RESERVED_KEY, Lens, unnamed_header
 from carob.datasets.patch import Object
 from carob.datasets.source import Container
@@ -26,11 +28,21 @@ DEFAULT_VERSION = "1.0.0"
 
 
 _PAIR = {"input", "expectedoutput"}
+_OTHER_ANSWERS = tuple(name for name in EXPECTED_NAMES if fold_name(name) not in _PAIR)
 
 
 def is_foreign_pair(row: Object) -> bool:
     """Whether a row with an input and an expected output belongs to another tool's format."""
-    return is_golden(row) or LangfuseFormat().claims_row(row)
+    return is_golden(row) or has_more_than_pair(row) or LangfuseFormat().claims_row(row)
+
+
+def _is_example(item: Json) -> bool:
+    """Whether an item looks like an example, also one with a mistake: other tools and plain rows
+    are listed under the same key."""
+    if not isinstance(item, dict):
+        return True
+    pair = _PAIR & set(map(fold_name, item))
+    return pair == _PAIR or (bool(pair) and not has_any(item, *_OTHER_ANSWERS))
 
 
 class _CamelDocument(OpenDocument):
@@ -95,9 +107,7 @@ class ExamplesFormat:
             items = sample.get(key)
             if isinstance(items, list):
                 first = items[0] if items else None
-                keys = set(map(fold_name, first)) if isinstance(first, dict) else {"input"}
-                # Only lists whose items look like examples: other tools use the key, too.
-                return bool(keys & _PAIR) or "name" in sample
+                return "name" in sample or _is_example(first)
         return set(map(fold_name, sample)) >= _PAIR and not is_foreign_pair(sample)
 
     def items(self, document: Json) -> list[Json]:

@@ -20,7 +20,9 @@ from carob.datasets.formats.reference_data import all_expected_calls
 from carob.datasets.formats.row_values import (
     EXPECTED_NAMES,
     as_text,
+    find_forbidden,
     find_text,
+    forbid,
     is_columns,
     parse_cell,
     read_calls,
@@ -52,6 +54,9 @@ class RowNames:
     tool_calls: tuple[str, ...] = ()
     recorded_calls: tuple[str, ...] = ()
     contains: tuple[str, ...] = ()
+    excludes: tuple[str, ...] = ()
+    """Texts that an answer must not contain."""
+    forbidden_tools: tuple[str, ...] = ()
     rubrics: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     metadata: tuple[str, ...] = ()
@@ -84,7 +89,7 @@ class RowNames:
         return list(dict.fromkeys(name for group in groups for name in group))
 
 
-_TEXT_FIELDS = ("context", "retrieved", "contains", "tags")
+_TEXT_FIELDS = ("context", "retrieved", "contains", "excludes", "tags")
 
 
 @cache
@@ -126,7 +131,11 @@ class RowFormat:
     """The key under which a document states the name of the dataset."""
     columns: ClassVar[tuple[str, ...]] = ()
     """The columns that every table of the format has."""
-    separators: ClassVar[Mapping[str, str]] = {"tags": ";|,", "contains": "|;"}
+    separators: ClassVar[Mapping[str, str]] = {
+        "tags": ";|,",
+        "contains": "|;",
+        "excludes": "|;",
+    }
     """The characters that separate the texts of a field in one text, by precedence."""
     structured: ClassVar[bool] = True
     """Whether an object can be the expected answer, as JSON."""
@@ -170,7 +179,8 @@ class RowFormat:
             read=lambda doc: self.read_header(doc, stem),
             write=self.write_header,
             reserved_path=(RESERVED_KEY,),
-            derived=None if self.name_key else "name",
+            derived="name",
+            name_key=self.name_key,
         )
 
     def read_header(self, doc: Json, stem: str) -> Dataset:
@@ -233,6 +243,8 @@ class RowFormat:
         criteria = read_criteria(stated.get("rubrics"))
         response, reference = self._read_expected(stated.get("expected"), keys["expected"])
         calls = read_calls(stated.get("tool_calls"))
+        forbidden = read_calls(stated.get("forbidden_tools"))
+        reference |= forbid(texts["excludes"] or (), forbidden or ())
         if turns and (response is not None or calls is not None):
             last = msgspec.structs.replace(turns[-1], response=response, tool_calls=calls)
             turns = (*turns[:-1], last)
@@ -245,6 +257,7 @@ class RowFormat:
         ignored |= {"retrieved"} if recorded is None else set()
         ignored |= set() if criteria else {"rubrics"}
         ignored |= {"tool_calls"} if calls is None else set()
+        ignored |= set() if forbidden else {"forbidden_tools"}
         understood = {key for field, key in keys.items() if key and field not in ignored}
         return Case(
             id=case_id,
@@ -276,8 +289,9 @@ class RowFormat:
         recorded = case.recorded.turns[-1] if case.recorded and case.recorded.turns else Turn()
         # A row is one exchange: expectations of a longer case would be those of another message.
         is_single = len(case.turns) < 2
+        excludes, forbidden_tools = find_forbidden(case.reference)
         values: dict[str, Json] = {
-            "id": None if _is_derived(case, users) else case.id,
+            "id": None if is_derived(case.id, content_id(*users)) else case.id,
             "input": self.write_input(users),
             "expected": last.response if is_single else None,
             "context": case.context,
@@ -288,6 +302,8 @@ class RowFormat:
             else None,
             "recorded_calls": write_calls(recorded.tool_calls, *self.names.call_keys),
             "contains": None if case.contains is None else list[Json](case.contains),
+            "excludes": excludes or None,
+            "forbidden_tools": forbidden_tools or None,
             "rubrics": [rubric.text for rubric in case.rubrics] or None,
             "tags": list[Json](case.tags) or None,
         }
@@ -342,8 +358,9 @@ def _read_recorded(
     return Trace(id=case_id, case=case_id, turns=(turn,))
 
 
-def _is_derived(case: Case, users: list[str]) -> bool:
-    return bool(re.fullmatch(rf"{content_id(*users)}(-\d+)?", case.id))
+def is_derived(case_id: str, content: str) -> bool:
+    """Whether an id was derived from the content; one that repeats is numbered."""
+    return bool(re.fullmatch(rf"{content}(-\d+)?", case_id))
 
 
 def _encode_cell(value: Json) -> str:

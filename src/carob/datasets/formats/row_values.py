@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable, Mapping
 from typing import cast
 
 import msgspec
 
 from carob.datasets.patch import Object
 from carob.schema import Json, Rubric, ToolCall, Turn
+from carob.schema.assertion import ASSERTIONS, stated_assertions
 
 INPUT_NAMES = (
     "question",
@@ -59,6 +61,7 @@ _ARGS_NAMES = (
     "input",
 )
 _LITERAL_LIMIT = 1_000_000
+_EXCLUDES, _FORBIDDEN_TOOL = "not-icontains", "not-trajectory:tool-used"
 
 
 def as_text(value: Json) -> str | None:
@@ -227,3 +230,20 @@ def write_calls(calls: tuple[ToolCall, ...] | None, name: str, args: str) -> Jso
     if calls is None:
         return None
     return [{name: call.name, **({} if call.args is None else {args: call.args})} for call in calls]
+
+
+def forbid(texts: Iterable[str], tools: Iterable[ToolCall]) -> dict[str, Json]:
+    """The reference with what an answer must not contain, in any case, and tools not to call."""
+    pairs = [*((_EXCLUDES, text) for text in texts), *((_FORBIDDEN_TOOL, it.name) for it in tools)]
+    assertions: list[Json] = [{"type": kind, "value": value} for kind, value in pairs]
+    return {ASSERTIONS: assertions} if assertions else {}
+
+
+def find_forbidden(reference: Mapping[str, Json]) -> tuple[list[Json], list[Json]]:
+    """The texts and the tools that the reference of a case forbids."""
+    stated = cast("list[Object]", stated_assertions(reference))
+    texts, tools = (
+        [item["value"] for item in stated if item["type"] == kind and "value" in item]
+        for kind in (_EXCLUDES, _FORBIDDEN_TOOL)
+    )
+    return texts, tools

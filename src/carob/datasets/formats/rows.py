@@ -37,6 +37,10 @@ _NAMES = RowNames(
         "required_tools", "tool_expected"),
     contains=("must_contain", "expected_keywords", "expected_contains", "must_include",
         "should_contain", "expected_substrings"),
+    excludes=("must_not_contain", "should_not_contain", "must_not_include", "should_not_include",
+        "expected_not_contains", "not_contains", "must_not_mention", "forbidden_phrases",
+        "forbidden_substrings", "banned_phrases"),
+    forbidden_tools=("forbidden_tools", "forbidden_tool", "must_not_call", "disallowed_tools"),
     rubrics=("rubric", "rubrics", "criteria", "grading_criteria", "evaluation_criteria",
         "expected_behavior", "expected_behaviour", "expected_behaviors", "expectations"),
     tags=("tags",),
@@ -75,10 +79,8 @@ class RowsFormat(RowFormat):
     def claims_row(self, row: Object) -> bool:
         is_turn = "query" in row and has_any(row, "expected_tool_use", "reference")
         names = [name for name in self.names.input if name not in _MESSAGES]
-        # A message with parts is a case of Google's, which would become JSON text.
-        values = [row.get(name) for name in names]
-        is_content = any(isinstance(value, dict) and "parts" in value for value in values)
-        is_other = is_turn or is_content
+        is_message = any(_is_message(row.get(name)) for name in names)
+        is_other = is_turn or is_message
         return has_any(row, *names) and (self._is_named or not is_other)
 
     def check_frame(self, frame: Json, _path: Path) -> Iterator[Problem]:
@@ -113,6 +115,14 @@ def map_rows(formats: Sequence[Format], mapping: Mapping[str, str]) -> Sequence[
     """The formats with the mapping for plain rows, which the other formats still precede."""
     rows = RowsFormat(select_fields(check_field_map(mapping), GOLDEN_FIELDS))
     return [rows if form.name == RowsFormat.name else form for form in formats]
+
+
+def _is_message(value: Json) -> bool:
+    """Whether a value is a message of Google's, or a line of a coding agent's session. Both would
+    become JSON text."""
+    return isinstance(value, dict) and (
+        "parts" in value or "role" in value or isinstance(value.get("content"), list)
+    )
 
 
 def _is_claimed(sample: Json) -> bool:

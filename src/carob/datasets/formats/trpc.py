@@ -8,8 +8,20 @@ from typing import Any
 from carob.datasets.document_types import OpenDocument, parse_document
 from carob.datasets.formats import list_items
 from carob.datasets.lens import Lens, read_only_lens
+from carob.datasets.patch import Object
 from carob.datasets.source import Container
-from carob.schema import Case, CaseSession, Dataset, Json, Problem, Scenario, ToolCall, Trace, Turn
+from carob.schema import (
+    Case,
+    CaseSession,
+    Dataset,
+    Json,
+    Problem,
+    Scenario,
+    ToolCall,
+    ToolResult,
+    Trace,
+    Turn,
+)
 
 
 class TrpcMessage(OpenDocument):
@@ -129,4 +141,43 @@ def _read_turn(invocation: TrpcInvocation) -> Turn:
         tool_calls=None
         if tools is None
         else tuple(ToolCall(name=tool.name, args=tool.arguments, id=tool.id) for tool in tools),
+        tool_results=tuple(
+            ToolResult(name=tool.name, id=tool.id, result=tool.result)
+            for tool in tools or ()
+            if tool.result is not None
+        ),
     )
+
+
+def to_adk_invocation(invocation: Object) -> Object:
+    """An invocation with the messages and tools of tRPC-agent-go, in the shape of ADK; any other
+    is unchanged."""
+    messages = (invocation.get("userContent"), invocation.get("finalResponse"))
+    if not any(isinstance(it, dict) and isinstance(it.get("content"), str) for it in messages):
+        return invocation
+    shape = parse_document(invocation, TrpcInvocation)
+    tools = shape.tools or ()
+    adk: Object = {
+        "invocation_id": shape.invocation_id or "",
+        "user_content": _to_adk_content(shape.user_content),
+        "final_response": shape.final_response and _to_adk_content(shape.final_response),
+        "intermediate_data": {
+            "tool_uses": [{"name": it.name, "args": it.arguments, "id": it.id} for it in tools],
+            "tool_responses": [
+                {"name": it.name, "id": it.id, "response": it.result}
+                for it in tools
+                if it.result is not None
+            ],
+        }
+        if shape.tools is not None
+        else None,
+    }
+    return {key: value for key, value in adk.items() if value is not None}
+
+
+def _to_adk_content(message: TrpcMessage | None) -> Object:
+    text = message.content if message else None
+    return {
+        "role": message.role if message else "",
+        "parts": [] if text is None else [{"text": text}],
+    }
