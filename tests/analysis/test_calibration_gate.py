@@ -169,3 +169,10 @@ def test_judge_weighted_by_a_profile_must_be_calibrated():
 def test_minimum_kappa_out_of_range_is_an_error():
     with pytest.raises(UsageError, match="the minimum kappa is 4, expected"):
         checks_of(judged({"a": 4.0}), rules=GateRules(min_kappa=4.0))
+
+
+def test_long_values_of_changed_parameters_are_shortened():
+    use = metric(params={"note": "x" * 60, "tone": "y" * 38})
+    (check,) = checks_of(judged({"a": 4.0}, use), calibration_of())
+    assert f"the run used '{'x' * 38}…," in check.message  # 39 characters and the dots
+    assert f"the run used '{'y' * 38}': " in check.message  # 40 characters

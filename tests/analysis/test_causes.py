@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from carob.analysis.causes import describe_cause, find_causes, group_causes
+from carob.analysis.causes import count_causes, describe_cause, find_causes, group_causes
 from carob.schema import CaseResult, CaseScore, Status
 from carob.schema.causes import Cause
 
@@ -92,3 +92,18 @@ def test_most_frequent_cause_comes_first_with_a_few_examples():
 def test_every_cause_has_words():
     assert describe_cause(Cause("missing call", "pay")) == "tool not called"
     assert describe_cause(Cause("error", "rouge_l")) == "metric broke"
+
+
+def test_causes_are_ordered_by_frequency_then_kind_then_subject():
+    cases = [
+        ("1", [Cause("missing turn", "tools"), Cause("error", "judge")]),
+        ("2", [Cause("unexpected call", "pay"), Cause("missing call", "search")]),
+        ("3", [Cause("missing call", "book"), Cause("error", "judge")]),
+    ]
+    assert [(group.cause.kind, group.cause.subject) for group in count_causes(cases)] == [
+        ("error", "judge"),
+        ("missing call", "book"),
+        ("missing call", "search"),
+        ("unexpected call", "pay"),
+        ("missing turn", "tools"),
+    ]

@@ -48,6 +48,29 @@ def test_mean_must_reach_its_threshold(run: MakeRun):
     )
 
 
+def test_rounding_of_binary_fractions_fails_no_mean(run: MakeRun):
+    scores = {"a": 0.1, "b": 0.2, "c": 0.3}  # the sum is 0.6, and 0.6 / 3 is 0.19999999999999998
+    rules = GateRules(thresholds={"recall": 0.2})
+    assert checks_of(run(scores), rules)["recall"].status == "passed"
+    short = run({**scores, "c": 0.299999})
+    assert checks_of(short, rules)["recall"].status == "failed"
+    # And the mean of three times 0.05 is 0.05000000000000001.
+    limit, shares = GateRules(thresholds={"recall": 0.05}), dict.fromkeys("abc", 0.05)
+    lower = run(shares, better="lower", threshold=1.0)
+    assert checks_of(lower, limit)["recall"].status == "passed"
+    above = run({**shares, "c": 0.050001}, better="lower", threshold=1.0)
+    assert checks_of(above, limit)["recall"].status == "failed"
+
+
+def test_rounding_of_binary_fractions_fails_no_pass_rate(run: MakeRun):
+    tries = {
+        case: [1.0] * passed + [0.0] * (10 - passed)
+        for case, passed in zip("abc", (1, 2, 3), strict=True)
+    }
+    assert checks_of(run(tries), GateRules(min_pass_rate=0.2))["pass_rate"].status == "passed"
+    assert checks_of(run(tries), GateRules(min_pass_rate=0.21))["pass_rate"].status == "failed"
+
+
 def test_mean_must_stay_below_its_threshold_where_lower_is_better(run: MakeRun):
     rules = GateRules(thresholds={"recall": 2.0})
     finished = run({"a": 2.5}, better="lower", threshold=9.0, scale=(0.0, None))
@@ -65,6 +88,11 @@ def test_mean_is_over_cases_not_attempts(run: MakeRun):
 def test_threshold_for_a_metric_that_was_not_used_is_an_error(run: MakeRun):
     with pytest.raises(UsageError, match="metric 'recal' is not part of the run"):
         checks_of(run(cases(1)), GateRules(thresholds={"recal": 0.5}))
+
+
+def test_threshold_off_the_scale_is_an_error(run: MakeRun):
+    with pytest.raises(UsageError, match="metric 'recall': the threshold is 2, expected"):
+        checks_of(run(cases(1)), GateRules(thresholds={"recall": 2.0}))
 
 
 def test_enough_cases_must_pass(run: MakeRun):
@@ -98,10 +126,19 @@ def test_run_in_which_nothing_was_scored_never_passes(run: MakeRun):
 def test_regression_fails_and_inconclusive_fails_only_if_strict(run: MakeRun):
     regressed = checks_of(run(cases(20, 9), id="b"), GateRules(), run(cases(20)))
     unsure = [*checks_of(run(cases(20, 2), id="b"), GateRules(), run(cases(20))).values()]
-    assert regressed["recall against the baseline"].status == "failed"
+    failed = regressed["recall against the baseline"]
+    assert failed.status == "failed"
+    assert "0.45" in failed.message
     assert [check.status for check in unsure] == ["passed", "inconclusive", "inconclusive"]
     assert gate_passes(unsure, GateRules())
     assert not gate_passes(unsure, GateRules(strict=True))
+
+
+def test_same_scores_as_the_baseline_pass(run: MakeRun):
+    same = checks_of(run(cases(400, 9), id="b"), GateRules(), run(cases(400, 9)))
+    for name in ("pass_rate against the baseline", "recall against the baseline"):
+        assert same[name].status == "passed"
+        assert same[name].message.startswith("equivalent: ")
 
 
 def test_baseline_of_different_cases_is_an_error(run: MakeRun):

@@ -51,6 +51,49 @@ def test_differences_of_pass_and_fail_have_the_interval_of_bonett_and_price():
     assert (low + high) / 2 == pytest.approx(fixed - broke)
 
 
+@pytest.mark.parametrize("level", [0.8, 0.95])
+def test_interval_of_differences_is_students_around_the_shrunk_mean(level: float):
+    differences = [0.3, -0.1, 0.2, 0.0, 0.25]
+    low, high = paired_differences(differences, 1.0).interval(level)
+    added = [*differences, 0.3, -0.3]  # a largest difference in either direction
+    mean = sum(added) / 7
+    error = sqrt(sum((value - mean) ** 2 for value in added)) / 7
+    expected = stats.t.interval(level, 6, loc=mean, scale=error)
+    assert (low, high) == pytest.approx(expected)
+
+
+def test_largest_difference_is_the_span_only_if_all_are_zero():
+    assert paired_differences([0.1, -0.4, 0.2], 1.0).largest == 0.4
+    assert paired_differences([0.0, 0.0], 5.0).largest == 5.0
+
+
+@pytest.mark.parametrize(("fixed", "broke", "cases"), [(0, 3, 60), (7, 2, 60), (0, 0, 20)])
+@pytest.mark.parametrize("size", [1.0, 4.0])
+def test_equivalence_interval_of_pass_rates_is_one_case_wider_or_exact(
+    fixed: int, broke: int, cases: int, size: float
+):
+    differences = [size] * fixed + [-size] * broke + [0.0] * (cases - fixed - broke)
+    sample = paired_differences(differences, size)
+    low, high = sample.interval(0.9)
+    assert sample.equivalence_interval(0.9, binary=False) == (low, high)
+
+    def exact(net: int) -> float:
+        test = stats.binomtest(max(0, net), cases)
+        return size * test.proportion_ci(0.9, method="exact").high
+
+    expected = (
+        min(low - size / cases, -exact(broke - fixed)),
+        max(high + size / cases, exact(fixed - broke)),
+    )
+    assert sample.equivalence_interval(0.9, binary=True) == pytest.approx(expected)
+
+
+def test_equivalence_interval_reaches_the_largest_difference_if_all_cases_flipped():
+    low, high = paired_differences([-1.0] * 4, 1.0).equivalence_interval(0.9, binary=True)
+    assert low <= -1.0
+    assert high < 1.0
+
+
 def test_interval_of_few_equal_cases_is_not_a_point():
     few, many = (
         paired_differences([0.0] * 5, 1.0).interval(0.9),

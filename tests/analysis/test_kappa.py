@@ -128,9 +128,9 @@ def test_interval_has_the_nominal_coverage(truth: list[list[float]], cases: int)
 def test_missing_labels_are_those_that_bring_the_lower_bound_up():
     table = [[20.0, 2.0], [2.0, 20.0]]
 
-    def lower_bound(labels: int) -> float:
+    def lower_bound(labels: int, draws: int = 50_000) -> float:
         scaled = [[count * labels / 44 for count in row] for row in table]
-        measured = measure_agreement(scaled).kappa
+        measured = measure_agreement(scaled, draws).kappa
         assert measured is not None
         return measured.interval[0]
 
@@ -139,6 +139,11 @@ def test_missing_labels_are_those_that_bring_the_lower_bound_up():
     assert lower_bound(44) < 0.7
     assert lower_bound(44 + missing) == pytest.approx(0.7, abs=0.03)
     assert missing < (labels_until(table, 0.75) or 0)
+    # Searched with fewer draws: there it is the smallest number that does.
+    for minimum in (0.66, 0.68, 0.7):
+        enough = 44 + (labels_until(table, minimum) or 0)
+        below, reached = (lower_bound(labels, draws=4_000) for labels in (enough - 1, enough))
+        assert below < minimum <= reached
 
 
 def test_no_number_of_labels_reaches_more_than_the_agreement_itself():

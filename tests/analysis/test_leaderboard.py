@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 
 import pytest
 
@@ -20,7 +21,9 @@ def spec(name: str) -> MetricSpec:
     )
 
 
-def make_run(name: str, *, passed: list[bool], digest: str = "d", **scores: list[float]) -> Run:
+def make_run(
+    name: str, *, passed: list[bool], digest: str = "d", **scores: Sequence[float | None]
+) -> Run:
     cases = tuple(
         CaseResult(
             case=f"case-{index}",
@@ -60,7 +63,7 @@ def test_runs_without_a_significant_difference_share_a_rank():
     assert [run.difference for run in board.runs] == [None, pytest.approx(-0.05), -0.7]
     assert board.runs[2].p is not None
     assert board.runs[2].p < 0.001
-    assert (board.cases, board.left_out) == (40, 0)
+    assert (board.metric, board.cases, board.left_out) == ("pass_rate", 40, 0)
 
 
 def test_equal_runs_are_rarely_told_apart():
@@ -97,6 +100,30 @@ def test_unknown_price_is_neither_better_nor_worse():
         "unpriced": make_run("b", passed=share(10, 20)),
     }
     assert [run.efficient for run in rank_runs(runs).runs] == [True, True]
+
+
+def test_price_that_is_unknown_for_one_case_is_unknown_for_the_run():
+    costs: list[float | None] = [0.01] * 19 + [None]
+    runs = {
+        "best": make_run("a", passed=share(20, 20), cost=[0.02] * 20),
+        "partly": make_run("b", passed=share(10, 20), cost=costs),
+    }
+    best, partly = rank_runs(runs).runs
+    assert best.cost == pytest.approx(0.02)
+    assert partly.cost is None
+
+
+def test_runs_are_compared_in_what_is_known_of_both():
+    runs = {
+        "best": make_run("a", passed=share(20, 20), latency=[1.0] * 20),
+        "slow": make_run("b", passed=share(10, 20), latency=[2.0] * 20),
+        "same": make_run("c", passed=share(20, 20), latency=[1.0] * 20),
+    }
+    assert {run.name: run.efficient for run in rank_runs(runs).runs} == {
+        "best": True,
+        "slow": False,  # no price is known
+        "same": True,  # as good, but not better
+    }
 
 
 def test_metric_with_lower_is_better_ranks_the_lowest_first():

@@ -54,10 +54,15 @@ def test_many_differences_are_sampled_and_agree_with_scipy():
     assert sign_flip_test(differences) == pytest.approx(by_scipy(differences, 20_000), abs=0.01)
 
 
-def test_very_many_differences_agree_with_the_normal_limit():
-    differences = drawn(4 * DRAWN, 0.03)
+@pytest.mark.parametrize("unit", [1.0, 1000.0])  # seconds and milliseconds
+def test_very_many_differences_agree_with_the_normal_limit(unit: float):
+    differences = [unit * difference for difference in drawn(4 * DRAWN, 0.03)]
     z = sum(differences) / sum(difference * difference for difference in differences) ** 0.5
     assert sign_flip_test(differences) == pytest.approx(2 * stats.norm.sf(abs(z)), abs=0.015)
+
+
+def test_smallest_sampled_p_value_is_that_of_the_observed_combination_alone():
+    assert sign_flip_test([1 + number / 100 for number in range(60)]) == 1 / 10_000
 
 
 def test_few_large_differences_among_many_small_ones_are_not_approximated():

@@ -15,6 +15,7 @@ from carob.schema import (
     CaseCounts,
     CaseResult,
     CaseScore,
+    Json,
     MetricSummary,
     ProfileVerdict,
     RunSummary,
@@ -114,6 +115,17 @@ def test_cases_are_grouped_by_agent_tag_and_labels():
         ("topic", "3", 1),
     ]
     assert groups[0].means == {"recall": 0.5}
+
+
+def test_further_keys_group_after_the_usual_ones_and_never_twice():
+    metadata: dict[str, Json] = {"agent": "x", "tag": "y", "team": "billing", "phase": "draft"}
+    cases = {"a": Case(id="a", agents=("orders",), metadata=metadata)}
+    groups = summarise([result("a")], cases, ["team", "agent", "phase", "tag"]).groups
+    assert [(group.by, group.value, group.cases.total) for group in groups] == [
+        ("agent", "orders", 1),
+        ("phase", "draft", 1),
+        ("team", "billing", 1),
+    ]
 
 
 def test_duplicate_tag_counts_a_case_once():

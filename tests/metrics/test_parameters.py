@@ -41,6 +41,13 @@ def test_misspelled_metric_is_rejected_with_a_suggestion():
     assert error.hint == "did you mean 'tool_trajectory_avg_score'?"
 
 
+def test_a_threshold_or_a_parameter_in_the_name_of_a_metric_is_explained():
+    for name in ("response_match_score=0.5", "response_match_score:lang=de"):
+        assert refused(name).hint == (
+            "name 'response_match_score' alone; its threshold and parameters are separate options"
+        )
+
+
 def test_unknown_metric_is_rejected_with_all_known_names():
     hint = refused("zzz").hint
     assert hint == "known: response_match_score, tool_trajectory_avg_score"

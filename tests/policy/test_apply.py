@@ -64,8 +64,9 @@ def test_reasons_keep_the_given_names_while_scores_of_one_eval_share_a_name():
 
 
 def test_line_without_scores_is_unscored():
-    (result,) = applied(line(Relevance=None))
-    assert (result.status, composite(result)) == ("unscored", None)
+    for scores in (line(Relevance=None), line(), line(Charm=5)):
+        (result,) = applied(scores)
+        assert (result.status, composite(result)) == ("unscored", None)
 
 
 def test_perceived_intelligence_has_a_scale_to_ten_unless_raw():

@@ -78,6 +78,21 @@ def test_profile_without_a_name_is_named_after_its_file(tmp_path: Path):
     assert load_profile(written(tmp_path, name=None)).name == "own"
 
 
+def test_limits_may_be_the_ends_of_the_scale(tmp_path: Path):
+    metrics = {
+        "lowest": {"threshold": 0, "weight": 1},
+        "highest": {"threshold": 1, "weight": 0},
+    }
+    path = written(tmp_path, composite=1, metrics=metrics, hard_fail={"below": 0})
+    profile = load_profile(path)
+    assert [demand.threshold for demand in profile.metrics.values()] == [0, 1]
+    assert (profile.composite, profile.hard_fail.below) == (1, 0)
+
+
+def test_profile_without_hard_fails_has_none(tmp_path: Path):
+    assert load_profile(written(tmp_path, hard_fail=None)).hard_fail == HardFail()
+
+
 def test_unknown_profile_is_rejected_with_a_suggestion():
     with pytest.raises(UsageError, match="unknown profile 'prep_defualt'") as caught:
         load_profile("prep_defualt")
@@ -85,8 +100,9 @@ def test_unknown_profile_is_rejected_with_a_suggestion():
 
 
 def test_missing_file_is_reported(tmp_path: Path):
-    with pytest.raises(InputError, match=r"none\.toml: no such file"):
-        load_profile(str(tmp_path / "none.toml"))
+    for name in ("none.toml", "none.json"):
+        with pytest.raises(InputError, match=f"{name}: no such file"):
+            load_profile(str(tmp_path / name))
 
 
 def test_profile_name_from_data_is_never_a_path(tmp_path: Path):
@@ -106,7 +122,12 @@ def test_profile_of_the_user_is_found_by_name(tmp_path: Path):
     [
         ({"compsite": 1}, "compsite: unknown key 'compsite'", "did you mean 'composite'?"),
         ({"scale": None}, "missing key 'scale'", None),
-        ({"scale": [5, 1]}, "scale: expected the lowest and highest value", "write [1, 5]"),
+        (
+            {"scale": [5, 1]},
+            "scale: expected the lowest and highest value, got [5.0, 1.0]",
+            "write [1, 5]",
+        ),
+        ({"scale": [1, 1]}, "scale: expected the lowest and highest value", "write [1, 5]"),
         ({"composite": "high"}, "composite: expected a number, got 'high'", None),
         ({"composite": 3.65}, "composite: 3.65 is not on the scale from 0 to 1", None),
         ({"metrics": {}}, "metrics: no metric has a weight", None),
@@ -114,6 +135,11 @@ def test_profile_of_the_user_is_found_by_name(tmp_path: Path):
             {"metrics": {"a": {"threshold": 0.5, "wieght": 1}}},
             "metrics.a.wieght: unknown key 'wieght'",
             "did you mean 'weight'?",
+        ),
+        (
+            {"metrics": {"a": {"threshold": 3.7, "weight": 1}}},
+            "metrics.a.threshold: 3.7 is not on the scale from 0 to 1",
+            None,
         ),
         ({"metrics": {"a": {"weight": 1}}}, "metrics.a: missing key 'threshold'", None),
         ({"metrics": {"a": {"threshold": 0.5}}}, "metrics.a: missing key 'weight'", None),
@@ -130,6 +156,11 @@ def test_profile_of_the_user_is_found_by_name(tmp_path: Path):
             "hard_fail.metrics: 'tool_recal' is not a metric of the profile",
             "did you mean 'tool_recall'?",
         ),
+        (
+            {"hard_fail": {"below": 0.1, "metrics": ["latency"]}},
+            "hard_fail.metrics: 'latency' is not a metric of the profile",
+            "metrics of the profile: tool_recall, politeness",
+        ),
     ],
 )
 def test_error_names_the_key(
@@ -145,7 +176,9 @@ def test_both_names_of_an_eval_are_one_metric(tmp_path: Path):
     assert canonical_name("RelevanceExplain") == canonical_name("Relevance") == "Relevance"
     demand = {"threshold": 0.5, "weight": 1}
     metrics = {"Relevance": demand, "RelevanceExplain": demand}
-    with pytest.raises(FormatError, match="duplicate metric 'Relevance'"):
+    with pytest.raises(
+        FormatError, match=r"metrics\.RelevanceExplain: duplicate metric 'Relevance'"
+    ):
         load_profile(written(tmp_path, metrics=metrics))
 
 

@@ -50,6 +50,11 @@ def test_hard_failed_metric_is_reported_once():
     assert not verdict.passed
 
 
+def test_score_at_the_limit_of_a_hard_fail_does_not_hard_fail():
+    verdict = apply_profile(PREP, everything(4.0) | scored(ToolCallAccuracy=3.0))
+    assert verdict.reason == "Below threshold: ToolCallAccuracy=3.00 (<3.50)"
+
+
 def test_composite_uses_only_metrics_with_a_score():
     verdict = apply_profile(PREP, scored(TaskAdherence=4, Empathy=5, Charm=1))
     assert verdict.composite == pytest.approx((4 * 0.20 + 5 * 0.05) / 0.25)
@@ -67,6 +72,18 @@ def test_composite_is_computed_with_exact_decimals():
     assert (3.3 * 0.1 + 3.3 * 0.1 + 3.3 * 0.1) / (0.1 + 0.1 + 0.1) < 3.3
     verdict = apply_profile(profile, scored(a=3.3, b=3.3, c=3.3))
     assert verdict == ProfileVerdict(profile="p", composite=3.3, passed=True, reason="")
+
+
+def test_thirds_reach_the_composite_that_is_their_mean():
+    demands = dict.fromkeys("ab", MetricRequirement(threshold=0, weight=1))
+    profile = Profile(name="p", scale=(0, 1), composite=0.5, metrics=demands)
+    assert apply_profile(profile, _shares(a=1 / 3, b=2 / 3)).passed
+    short = apply_profile(profile, _shares(a=1 / 3, b=0.666))
+    assert (short.passed, short.reason) == (False, "Composite=0.50 (<0.50)")
+
+
+def _shares(**values: float) -> dict[str, ScaledScore]:
+    return {name: ScaledScore(value, (0, 1)) for name, value in values.items()}
 
 
 def test_case_without_scores_has_no_composite_and_does_not_pass():
@@ -129,10 +146,17 @@ def use(
 
 def test_profile_rejects_metrics_without_upper_limit_or_with_lower_is_better():
     check_scales(PREP, [use((0, 1))])
-    with pytest.raises(UsageError, match="its scale has no upper limit"):
-        check_scales(PREP, [use((0, None))])
-    with pytest.raises(UsageError, match="lower is better"):
-        check_scales(PREP, [use((0, 1), "lower")])
+    refusal = "profile 'prep_default' cannot include the metric 'Relevance': "
+    for spec, why in (
+        (use((0, None)), "its scale has no upper limit"),
+        (use((0, 1), "lower"), "lower is better"),
+    ):
+        with pytest.raises(UsageError) as caught:
+            check_scales(PREP, [spec])
+        assert str(caught.value) == refusal + why
+        assert caught.value.hint == "set a threshold for the metric instead"
+    with pytest.raises(UsageError, match=f"{refusal}its scale has no upper limit"):
+        apply_profile(PREP, {"Relevance": ScaledScore(3, (0, None))})
 
 
 @pytest.mark.parametrize(
@@ -172,6 +196,12 @@ def test_metric_of_the_profile_without_a_score_withdraws_the_pass(score: CaseSco
     judgement = hold_back(apply_profile(PREP, everything(4.0)), PREP, [score])
     assert judgement.passed is passed
     assert judgement.reason == ("" if passed else f"Not scored: {score.metric}")
+
+
+def test_all_metrics_that_withdraw_a_pass_are_named():
+    missing = [CaseScore(metric=name, status="unscored") for name in ("Empathy", "Fluency")]
+    judgement = hold_back(apply_profile(PREP, everything(4.0)), PREP, missing)
+    assert judgement.reason == "Not scored: Empathy, Fluency"
 
 
 def test_reasons_of_a_failure_are_preserved():

@@ -38,6 +38,20 @@ def test_short_run_saves_nothing():
     assert kept.batches == {}
 
 
+def test_time_before_the_first_batch_does_not_make_a_run_long():
+    kept = Kept()
+    checkpoint = Checkpoint(kept, resume=True, patience=60)
+    assert [*checkpoint.finished()] == []
+    checkpoint.append(0, done("a"))
+    assert kept.batches == {}
+
+
+def test_batches_of_other_processes_are_saved_as_they_are():
+    kept = Kept()
+    Checkpoint(kept, resume=False, patience=0).append(3, b'{"results":[]}')
+    assert kept.batches == {3: b'{"results":[]}'}
+
+
 def test_batches_of_a_long_run_are_saved_as_json():
     kept = Kept()
     Checkpoint(kept, resume=False, patience=0).append(2, done("a"))

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import threading
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -50,6 +51,16 @@ class Length(Metric):
         return Score(value=float(len(response)))
 
 
+@dataclass(frozen=True, kw_only=True)
+class Worker(Length):
+    """The process that scores."""
+
+    name: ClassVar[str] = "worker"
+
+    def score(self, case: Case, trace: Trace) -> Outcome:
+        return Score(value=float(os.getpid()))
+
+
 class Verdict(msgspec.Struct, frozen=True):
     score: int
 
@@ -79,6 +90,30 @@ class Slow(Judge):
         return Score(value=float(answer.value.score)) if isinstance(answer, Answer) else answer
 
 
+@dataclass(frozen=True, kw_only=True)
+class Echo(Slow):
+    """A judge that asks about the case as well."""
+
+    name: ClassVar[str] = "echo"
+
+    async def judge(self, case: Case, trace: Trace, ask: Ask) -> Outcome:
+        await ask(Question(instructions="Judge.", prompt=f"{case.id} {trace.id}", answer=Verdict))
+        return Score(value=1.0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Process(Metric):
+    """A metric that waits for another process."""
+
+    name: ClassVar[str] = "process"
+    version: ClassVar[int] = 1
+    waits: ClassVar[bool] = True
+
+    def score(self, case: Case, trace: Trace) -> Outcome:
+        main = threading.current_thread() is threading.main_thread()
+        return Score(value=float(not main), reason=f"{case.id} {trace.id}")
+
+
 T = TypeVar("T", bound=msgspec.Struct)
 
 
@@ -89,12 +124,14 @@ class Patient:
     model: str = "scripted:patient"
     params: dict[str, Json] = field(default_factory=dict[str, Json])
     crowd: int = 1
+    prompts: list[str] = field(default_factory=list[str])
     crowded: asyncio.Event = field(default_factory=asyncio.Event)
     waiting: int = 0
     most: int = 0
     closed: int = 0
 
     async def ask(self, question: Question[T], ledger: Ledger) -> Answer[T] | Unscored | Failed:
+        self.prompts.append(question.prompt)
         self.waiting += 1
         self.most = max(self.most, self.waiting)
         if self.waiting == self.crowd:
@@ -200,6 +237,15 @@ def test_longer_run_switches_to_worker_processes():
     assert to_json(batch_result) == expected
 
 
+def test_worker_processes_score_what_is_left():
+    first, *rest = batches(5)
+    batch_list: list[Batch] = [lambda: [*_burning(0.2), *first()], *rest]
+    result = execute(work(Worker()), batch_list, jobs=2, progress=quiet, patience=0.1)
+    processes = Counter(item.scores[0].value for item in result.results)
+    assert processes[float(os.getpid())] == 5
+    assert processes.total() == 40
+
+
 def _burning(seconds: float) -> list[Trace]:
     end = time.process_time() + seconds
     while time.process_time() < end:
@@ -298,7 +344,11 @@ def test_repeats_and_crossed_cases_are_scored():
     batch_list: list[Batch] = [lambda: [trace(0), Trace(id="again", turns=trace(0).turns)]]
     repeated = work(cases=CASES[:1]).score(batch_list[0])
     assert [item.trace for item in repeated.results] == ["t00", "again"]
-    assert len(work(cases=CASES[:3], crossed=True).score(batch_list[0]).results) == 6
+    crossed = work(cases=CASES[:3], crossed=True).score(batch_list[0]).results
+    assert [(item.case, item.trace) for item in crossed] == [
+        (case, trace) for trace in ("t00", "again") for case in ("c0", "c1", "c2")
+    ]
+    assert {item.paired_by for item in crossed} == {"every case with every trace"}
 
 
 def test_judges_are_asked_concurrently():
@@ -306,6 +356,19 @@ def test_judges_are_asked_concurrently():
     execute_to_json(work(Slow(), Length(), client=client), batches(20))
     assert client.most == 40
     assert client.closed == 1
+
+
+def test_judge_sees_the_case_of_its_trace():
+    client = Patient()
+    score_judged(work(Echo(), client=client), lambda: [trace(3)])
+    score_judged(work(Echo(), cases=None, client=client), lambda: [trace(4)])
+    assert client.prompts == ["c3 t03", "t04 t04"]  # without golden data, named after the trace
+
+
+def test_metric_that_waits_does_not_block_the_others():
+    (result,) = score_judged(work(Process()), lambda: [trace(3)]).results
+    (score,) = result.scores
+    assert (score.value, score.reason) == (1.0, "c3 t03")
 
 
 def test_failing_judge_is_an_error_beside_the_scores_of_other_metrics():
@@ -350,7 +413,9 @@ def test_without_a_model_a_judge_is_unscored_with_a_hint():
 def test_judge_is_not_asked_about_cases_that_do_not_request_it(client: Patient | None):
     wants = msgspec.structs.replace(CASES[0], metrics=("OtherExplain",))
     batch_result = score_judged(work(Slow(), cases=(wants,), client=client), lambda: [trace(0)])
-    assert batch_result.results[0].scores[0].reason == "not among the metrics of this case"
+    (score,) = batch_result.results[0].scores
+    assert score.reason == "not among the metrics of this case"
+    assert score.judge_cost is msgspec.UNSET
 
 
 def test_progress_of_judges_counts_finished_and_started_pairs():
@@ -365,6 +430,13 @@ def test_progress_of_judges_counts_finished_and_started_pairs():
     assert [done for done, _ in seen] == list(range(1, 41))
     assert {total for _, total in seen} == {40}
     assert sorted(results) == [0, 1]
+
+
+def test_progress_of_a_single_batch_counts_its_pairs():
+    seen: list[tuple[int, int]] = []
+    with JudgeScorer(work(Slow(), client=Patient())) as judging:
+        judging.score(batches(2)[0], lambda done, total: seen.append((done, total)))
+    assert seen[-1] == (2, 2)
 
 
 def test_judges_are_asked_from_within_a_running_loop():
@@ -391,8 +463,19 @@ def test_estimate_counts_the_questions_of_all_batches():
     assert usage.keys() == {"slow"}
 
 
+def test_estimate_counts_the_question_about_the_only_case_and_the_only_trace():
+    only = Trace(id="t", turns=(Turn(user="Something else", response="yes"),))
+    usage = estimate_usage(work(Slow(), cases=CASES[:1], client=Patient()), [lambda: [only]])
+    assert usage["slow"].calls == 1
+
+
 def test_number_of_cpus_is_that_of_this_process(monkeypatch: pytest.MonkeyPatch):
     if hasattr(os, "sched_getaffinity"):
-        assert cpu_count() == len(os.sched_getaffinity(0))
+        usable = os.sched_getaffinity(0)
+        os.sched_setaffinity(0, {min(usable)})
+        try:
+            assert cpu_count() == 1
+        finally:
+            os.sched_setaffinity(0, usable)
         monkeypatch.delattr(os, "sched_getaffinity")
     assert cpu_count() == (os.cpu_count() or 1)

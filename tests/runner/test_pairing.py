@@ -34,6 +34,11 @@ def test_first_message_is_compared_ignoring_case_and_whitespace():
     assert pair.reason == "by first user message"
 
 
+def test_both_encodings_of_a_letter_with_a_mark_are_the_same_message():
+    cases = [case("a", "Where is the caf\u00e9?"), case("b", "Hi")]
+    assert Pairing(cases).pair(trace("Where is the cafe\u0301?")).case == cases[0]
+
+
 def test_number_of_turns_decides_between_cases_with_the_same_message():
     cases = [case("short", "Hi"), case("long", "Hi", "And now?")]
     assert Pairing(cases).pair(trace("Hi", "And then?")).case == cases[1]

@@ -8,6 +8,7 @@ from typing import ClassVar, Literal
 import pytest
 
 from carob.metrics import Metric, Outcome
+from carob.metrics.tools.accuracy import ToolUsage
 from carob.policy.profile import HardFail, MetricRequirement, Profile
 from carob.runner.pairing import Pair
 from carob.runner.plan import Plan, PlannedMetric
@@ -82,6 +83,11 @@ def test_run_records_what_was_measured_and_how():
     assert isinstance(slow, MetricSpec)
     (spec,) = plan((value(1.0), None)).specs
     assert (spec.better, spec.threshold, spec.judge) == ("higher", None, slow.judge)
+
+
+def test_run_records_the_parameters_of_a_metric():
+    spec = PlannedMetric(metric=ToolUsage(order="any_order"), threshold=None).to_spec()
+    assert spec.params["order"] == "any_order"
 
 
 @pytest.mark.parametrize(

@@ -111,7 +111,7 @@ def _step_causes(step: str, metric: str) -> Iterator[Cause]:
     elif differs := _WRONG.match(step) or _DIFFERENT.match(step):
         yield from _arguments(differs[1], differs[2])
     elif both := _EXPECTED.fullmatch(step):
-        yield from _call_differences(_names(both[1]), _names(both[2]))
+        yield from _call_differences(_CALL.findall(both[1]), _CALL.findall(both[2]))
 
 
 def _arguments(tool: str, text: str) -> Iterator[Cause]:
@@ -119,10 +119,6 @@ def _arguments(tool: str, text: str) -> Iterator[Cause]:
     yield from (Cause("wrong argument", f"{tool}.{name}") for name in names)
     if not names:
         yield Cause("wrong argument", tool)
-
-
-def _names(calls: str) -> Sequence[str]:
-    return () if calls == "no calls" else _CALL.findall(calls)
 
 
 def _call_differences(expected: Sequence[str], actual: Sequence[str]) -> Iterator[Cause]:

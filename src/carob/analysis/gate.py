@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from math import fsum
+from math import fsum, isclose
+from typing import Literal
 
 from carob.analysis.calibration_gate import calibration_checks
 from carob.analysis.per_case import pass_rates, score_columns
@@ -21,6 +22,8 @@ from carob.schema import (
 from carob.schema.outcome import check_threshold
 
 _SHOWN = 5
+_ROUNDING = 1e-12
+"""The relative error of a mean that is a matter of floating point alone."""
 
 
 def gate_checks(
@@ -85,7 +88,7 @@ def _check_mean(table: ScoreTable, name: str, threshold: float) -> GateCheck:
     if not values:
         return GateCheck(name, "failed", "no case was scored")
     mean = fsum(values) / len(values)
-    passed = mean >= threshold if spec.better == "higher" else mean <= threshold
+    passed = _reaches(mean, threshold, spec.better)
     bound = "at least" if spec.better == "higher" else "at most"
     message = f"mean {mean:.4g} over {len(values):,} of {len(column.values):,} cases"
     status = "passed" if passed else "failed"
@@ -108,7 +111,15 @@ def _check_pass_rate(table: ScoreTable, minimum: float) -> GateCheck:
         return GateCheck("pass_rate", "failed", "no case has a verdict")
     rate = fsum(rates) / len(rates)
     message = f"{rate:.1%} of {len(rates):,} cases, expected at least {minimum:.1%}"
-    return GateCheck("pass_rate", "passed" if rate >= minimum else "failed", message)
+    status = "passed" if _reaches(rate, minimum, "higher") else "failed"
+    return GateCheck("pass_rate", status, message)
+
+
+def _reaches(mean: float, bound: float, better: Literal["higher", "lower"]) -> bool:
+    # The mean of 0.1, 0.2 and 0.3 is 0.19999999999999998 in binary fractions, and reaches 0.2.
+    if isclose(mean, bound, rel_tol=_ROUNDING):
+        return True
+    return mean > bound if better == "higher" else mean < bound
 
 
 def _check_comparison(comparison: Comparison) -> Iterator[GateCheck]:

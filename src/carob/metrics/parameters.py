@@ -39,7 +39,7 @@ def build(name: str, params: Mapping[str, Json], known: Mapping[str, type[Metric
     """
     kind = known.get(name)
     if kind is None:
-        raise UsageError(f"unknown metric {name!r}", hint=_suggest(name, known))
+        raise UsageError(f"unknown metric {name!r}", hint=_suggest_metric(name, known))
     check_packages([kind])
     fields = [field.name for field in dataclasses.fields(kind)]  # pyright: ignore[reportArgumentType] - every metric is a dataclass
     values: dict[str, Json] = {}
@@ -90,6 +90,13 @@ def check_packages(kinds: Iterable[type[Metric]]) -> None:
         else f"packages that are not installed: {', '.join(packages)}"
     )
     raise UsageError(f"{subject} {objects}", hint=" && ".join(commands))
+
+
+def _suggest_metric(name: str, known: Iterable[str]) -> str:
+    metric = re.split(r"[=:]", name, maxsplit=1)[0]
+    if metric != name and metric in known:
+        return f"name {metric!r} alone; its threshold and parameters are separate options"
+    return _suggest(name, known)
 
 
 def _suggest(word: str, words: Iterable[str]) -> str:

@@ -1,7 +1,8 @@
 """Verdicts from scores. Pure: the same scores give the same verdict, in any order.
 
 Composites are computed with exact decimals. With binary fractions, scores whose weighted mean is
-exactly the required composite could fall short of it by a trillionth.
+exactly the required composite could fall short of it by a trillionth. So could decimals of a score
+such as 1/3, which is why a composite that is short by no more than that reaches it.
 """
 
 from __future__ import annotations
@@ -27,6 +28,9 @@ from carob.schema.outcome import Scale
 
 if TYPE_CHECKING:
     from fractions import Fraction
+
+
+_ROUNDING = 1e-12
 
 
 class ScaledScore(NamedTuple):
@@ -92,7 +96,7 @@ def apply_profile(
 
 
 def rescale_scores(
-    profile: Profile, scores: Mapping[str, ScaledScore], *, raw: bool = False
+    profile: Profile, scores: Mapping[str, ScaledScore], *, raw: bool
 ) -> dict[str, Fraction]:
     """Return the scores of the profile's metrics, on its scale and in its order."""
     by_name: dict[str, ScaledScore] = {}
@@ -183,7 +187,7 @@ def _reasons(
         yield f"Below threshold: {shown}"
     if composite is None:
         yield "No metric of the profile was scored"
-    elif composite < exact_decimal(profile.composite):
+    elif composite < exact_decimal(profile.composite) - exact_decimal(_ROUNDING):
         yield f"Composite={float(composite):.2f} (<{profile.composite:.2f})"
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
+from unicodedata import normalize
 
 from carob.files.digest_table import DigestTable, text_digest
 from carob.schema import Case
@@ -80,5 +81,8 @@ def first_message(case: Case) -> str | None:
 
 
 def fold_text(text: str) -> str:
-    """Return a text without the differences that pairing ignores."""
+    """Return a text without the differences that pairing ignores. Systems differ in how they encode
+    `é`: as one character or as two."""
+    if not text.isascii():
+        text = normalize("NFC", text)
     return " ".join(text.casefold().split())

@@ -14,7 +14,7 @@ import secrets
 import socket
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, redirect_stdout
 from importlib import import_module
 from types import TracebackType
@@ -95,11 +95,24 @@ class Cluster:
         else:
             options["address"] = address
         try:
-            self._ray.init(**options)
+            self._init(options)
         except (OSError, RuntimeError, ValueError) as error:
-            first = str(error).strip().partition("\n")[0]
+            first, _, rest = str(error).strip().partition("\n")
+            if first.endswith(
+                ":"
+            ):  # "Initialization failure from server:", and why on the next line
+                reason = rest.strip().partition("\n")[0]
+                first = f"{first} {reason}".strip()
             message = f"cannot connect to the Ray cluster: {first}"
             raise InputError(message, where=address, hint=_CONNECT_HINT) from error
+
+    def _init(self, options: Mapping[str, Any]) -> None:
+        try:
+            self._ray.init(**options)
+        except ConnectionAbortedError:
+            # The head starts a process for each client, and gives up if it is not ready in time, as
+            # on a busy machine, or if its port is taken. Another attempt gets another port.
+            self._ray.init(**options)
 
     def is_remote(self) -> bool:
         """Whether tasks may run on another machine, with another file system."""

@@ -172,9 +172,7 @@ class Plan:
 
     def _fail_result(self, pair: Pair, failure: Failed) -> CaseResult:
         """Return the result of a conversation that broke off: no metric may call that a 0."""
-        scores = tuple(_case_score(planned, failure) for planned in self.metrics)
-        result = self._result(pair, scores)
-        return msgspec.structs.replace(result, status="error", judgement=None)
+        return self._result(pair, [_case_score(planned, failure) for planned in self.metrics])
 
     def _result(self, pair: Pair, outcomes: Sequence[CaseScore]) -> CaseResult:
         case = pair.case or Case(id=pair.trace.id)

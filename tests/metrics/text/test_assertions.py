@@ -60,6 +60,7 @@ def test_missing_response_is_zero_and_unrecorded_calls_are_unscored():
         ("trajectory:tool-used", ["find_order", "refund"], False),
         ("not-trajectory:tool-used", ["find_order", "refund"], False),
         ("not-trajectory:tool-used", "refund", True),
+        ("trajectory:tool-used", {"pattern": "find_*"}, True),
         ("trajectory:tool-used", {"pattern": "find_*", "max": 1}, False),
         ("trajectory:tool-used", {"name": "find_order", "min": 2}, True),
         ("trajectory:tool-used", {"name": "refund", "min": 0, "max": 0}, True),

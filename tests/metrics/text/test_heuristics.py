@@ -143,6 +143,7 @@ def test_reasons_name_what_is_wrong():
     assert wrong.startswith("date: expected 4 May, got 9 May; ")
     assert judge(Completeness(), case, "In May.").reason == "missing 4 May"
     assert judge(Conciseness(words=2), case, "on the 4th").reason == "3 words, allowed 2"
+    assert judge(Conciseness(words=1), case, "Thursday").value == 1.0
     assert judge(Coherence(), case, "It is, if the").reason == "the text breaks off"
 
 

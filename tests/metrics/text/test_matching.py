@@ -29,6 +29,27 @@ def test_exact_match(metric: ExactMatch, response: str, value: float):
     assert score.value == value
 
 
+@pytest.mark.parametrize(
+    ("expected", "response", "value"),
+    [("कि", "की", 0.0), ("ที่", "ที", 0.0), ("Café!", "Cafe\u0301", 1.0), ("a_b", "a b", 0.0)],
+)
+def test_marks_belong_to_words(expected: str, response: str, value: float):
+    metric = ExactMatch(ignore_punctuation=True)
+    score = metric.score(Case.of("Which word?", expected), trace(response))
+    assert isinstance(score, Score)
+    assert score.value == value
+
+
+def test_both_encodings_of_a_letter_with_a_mark_are_equal():
+    composed, decomposed = "Caf\u00e9", "Cafe\u0301"
+    score = ExactMatch().score(Case.of("Where?", composed), trace(decomposed))
+    assert isinstance(score, Score)
+    assert score.value == 1.0
+    assert Contains().score(Case(id="c", contains=(composed,)), trace(f"At the {decomposed}.")) == (
+        Score(value=1.0)
+    )
+
+
 def test_exact_match_shows_both_texts():
     score = ExactMatch().score(Case.of("Ready?", "Yes"), trace("No"))
     assert score == Score(value=0.0, turns=(0.0,), reason="expected 'Yes', got 'No'")

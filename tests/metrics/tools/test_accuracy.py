@@ -213,6 +213,7 @@ def test_details_are_means_over_turns():
     two = by_turn([[SEARCH, BOOK], [PAY]], [[SEARCH], [PAY]])
     assert two.details == pytest.approx({"precision": 1.0, "recall": 0.75, "f1": 5 / 6})
     missing = by_turn([[SEARCH], [PAY]], [[SEARCH]])
+    assert missing.reason == "turn 2: the turn is missing"
     assert missing.details == {"precision": 0.5, "recall": 0.5, "f1": 0.5}
 
 

@@ -89,3 +89,11 @@ def test_tokens_that_were_written_to_the_cache_have_their_own_price():
         "claude-sonnet-4-0", input_tokens=MILLION, output_tokens=0, cache_write_tokens=MILLION
     )
     assert written == pytest.approx(1.25 * plain)
+
+
+def test_calls_without_counts_are_named_beside_the_cost():
+    outcome = cost(
+        ModelCall(model="gpt-4o", usage=Usage(input_tokens=1)), ModelCall(model="gpt-4o")
+    )
+    assert isinstance(outcome, Score)
+    assert outcome.reason == "1 of 2 model calls recorded no tokens"

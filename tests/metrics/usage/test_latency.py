@@ -72,3 +72,25 @@ def test_model_call_has_answered_when_its_tool_starts():
     score = Latency().score(Case(id="c"), Trace(id="t", turns=(turn,)))
     assert isinstance(score, Score)
     assert score.details == {"model_ms": 6.0, "first_response_ms": 3.0, "tool_ms": 4.0}
+
+
+def test_turn_that_took_no_time_has_a_latency_of_zero():
+    score = Latency().score(Case(id="c"), Trace(id="t", turns=(Turn(start=7, end=7),)))
+    assert score == Score(value=0.0, turns=(0.0,))
+
+
+def test_first_response_is_measured_from_the_first_turn():
+    turns = (
+        Turn(start=100 * MS, end=180 * MS, model_calls=(ModelCall(start=110 * MS, end=150 * MS),)),
+        Turn(start=200 * MS, end=260 * MS, model_calls=(ModelCall(start=210 * MS, end=220 * MS),)),
+    )
+    score = Latency().score(Case(id="c"), Trace(id="t", turns=turns))
+    assert isinstance(score, Score)
+    assert score.details == {"model_ms": 50.0, "first_response_ms": 50.0}
+
+
+def test_model_call_without_a_start_has_answered_but_took_no_known_time():
+    calls = (ModelCall(start=None, end=30 * MS), ModelCall(start=40 * MS, end=None))
+    turn = Turn(start=0, end=60 * MS, model_calls=calls)
+    score = Latency().score(Case(id="c"), Trace(id="t", turns=(turn,)))
+    assert score == Score(value=60.0, turns=(60.0,), details={"first_response_ms": 30.0})

@@ -60,6 +60,11 @@ def test_details_list_usage_by_kind():
 def test_saturation_is_the_largest_call():
     found = score(ContextSaturation(), Usage(input_tokens=5), CALL, Usage(total_tokens=9))
     assert (found.value, found.details) == (1250, {"call": 2, "calls": 3, "model": "m"})
+    assert score(ContextSaturation(), Usage(input_tokens=0)).value == 0
+
+
+def test_density_details_state_what_was_divided():
+    assert score(OutputDensity(), CALL, CALL).details == {"output_tokens": 500, "calls": 2}
 
 
 @pytest.mark.parametrize("metric", ALL, ids=lambda metric: metric.name)
@@ -78,3 +83,9 @@ def test_more_cached_than_input_tokens_is_unscored():
     assert CacheEfficiency().score(Case(id="c"), trace) == Unscored(
         reason="2 cached tokens cannot be part of 1 input tokens"
     )
+
+
+def test_calls_without_counts_are_named_beside_the_total():
+    found = score(TokenUsage(), CALL, Usage())
+    assert (found.value, found.reason) == (1250, "1 of 2 model calls recorded no tokens")
+    assert score(TokenUsage(), CALL).reason == ""

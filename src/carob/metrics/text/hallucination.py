@@ -22,7 +22,7 @@ _MIN_KNOWN = 0.5  # share of the words of a grounded sentence that occur in the 
 
 @dataclass(frozen=True, kw_only=True)
 class Hallucination(Metric):
-    """Share of the response that is grounded in its sources; 1 is no hallucination.
+    """Share of the response that is grounded in its sources; 1 means no hallucination.
 
     Sources are the question, the context, the expected response and tool results. Words of
     grounded sentences / words of all sentences, halved for each sentence that has a quantity or

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import ClassVar
+from unicodedata import category, normalize
 
 from carob.metrics.metric import Metric
 from carob.metrics.needs import Need
@@ -23,12 +23,12 @@ from carob.schema import Case, Score, Trace, Unscored
 class ExactMatch(Metric):
     """Whether the response equals the expected response, ignoring surrounding whitespace.
 
-    1 or 0 per turn, then the mean. `ignore_case` ignores upper and lower case;
-    `ignore_punctuation` compares words only.
+    1 or 0 per turn, then the mean. Both encodings of `é` are equal. `ignore_case` ignores upper
+    and lower case; `ignore_punctuation` compares words only.
     """
 
     name: ClassVar[str] = "exact_match"
-    version: ClassVar[int] = 3
+    version: ClassVar[int] = 4
     threshold: ClassVar[float | None] = 1.0
     needs: ClassVar[tuple[Need, ...]] = ("response", "case.response")
 
@@ -46,8 +46,9 @@ class ExactMatch(Metric):
         )
 
     def _normalize(self, text: str) -> str:
+        text = normalize("NFC", text)
         if self.ignore_punctuation:
-            text = " ".join(re.findall(r"\w+", text))
+            text = " ".join("".join(map(_space_out, text)).split())
         return (text.casefold() if self.ignore_case else text).strip()
 
 
@@ -56,11 +57,11 @@ class Contains(Metric):
     """Share of the required texts that occur in the responses of the trace.
 
     The required texts are those of the case and those in `texts`, which apply to every case.
-    `ignore_case` ignores upper and lower case.
+    Both encodings of `é` are equal. `ignore_case` ignores upper and lower case.
     """
 
     name: ClassVar[str] = "contains"
-    version: ClassVar[int] = 3
+    version: ClassVar[int] = 4
     threshold: ClassVar[float | None] = 1.0
     needs: ClassVar[tuple[Need, ...]] = ("response", "case.contains")
 
@@ -80,6 +81,7 @@ class Contains(Metric):
         return Score(value=(len(required) - len(missing)) / len(required), reason=reason)
 
     def _normalize(self, text: str) -> str:
+        text = normalize("NFC", text)
         return text.casefold() if self.ignore_case else text
 
 
@@ -90,7 +92,7 @@ class Regex(Metric):
     A turn that expects a response and has none scores 0.
 
     `pattern` is searched anywhere in the response, in RE2 syntax: matching takes time linear in the
-    text, but there is no lookaround and there are no backreferences, and `\\b` knows ASCII words
+    text, but lookaround and backreferences are not supported, and `\\b` knows ASCII words
     only.
     """
 
@@ -113,3 +115,9 @@ class Regex(Metric):
             return Score(value=1.0)
         reason = f"{self.pattern!r} does not match {format_value(response.response)}"
         return Score(value=0.0, reason=reason)
+
+
+def _space_out(char: str) -> str:
+    """A letter, digit or `_`, or a space for any other character. Marks belong to letters: without
+    them, many words of Hindi or Thai are the same."""
+    return char if char.isalnum() or char == "_" or category(char).startswith("M") else " "

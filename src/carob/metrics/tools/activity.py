@@ -122,7 +122,7 @@ def _failure(call: ToolCall, result: ToolResult | None) -> str | None:
 def _error_in(result: Json) -> str | None:
     if isinstance(result, str):
         if result.lstrip().startswith("{"):  # some frameworks record results as JSON text
-            return _error_in(_decode_object(result))
+            return _error_in(_decode(result))
         return (
             format_value(result) if result.startswith(("Error:", "ERROR:", "Traceback (")) else None
         )
@@ -134,9 +134,8 @@ def _error_in(result: Json) -> str | None:
     return next((format_value(result[key]) for key in _ERROR_KEYS if result.get(key)), None)
 
 
-def _decode_object(text: str) -> Json:
+def _decode(text: str) -> Json:
     try:
-        value: Json = msgspec.json.decode(text)
+        return msgspec.json.decode(text)
     except (msgspec.DecodeError, RecursionError):
         return None
-    return value if isinstance(value, dict) else None

@@ -8,6 +8,7 @@ from typing import ClassVar, Literal
 
 from carob.metrics.metric import Metric
 from carob.metrics.needs import Need, has_usage
+from carob.metrics.usage.token_usage import describe_missing_usage
 from carob.schema import Case, ModelCall, Score, Trace, Turn, Unscored
 from carob.schema.outcome import Scale
 
@@ -25,7 +26,7 @@ class Cost(Metric):
 
     Σ tokens · price over all calls, at the prices on the day of the call. Reasoning is billed as
     output, tool results as input, tokens read from the cache or written to it at their own prices.
-    A trace with an unknown model is unscored: there is no default price.
+    A trace with an unknown model is unscored: no default price is assumed.
     """
 
     name: ClassVar[str] = "cost"
@@ -51,7 +52,10 @@ class Cost(Metric):
         if not by_model:
             return Unscored(reason="token usage was not recorded")
         return Score(
-            value=sum(turn or 0.0 for turn in turns), turns=tuple(turns), details={**by_model}
+            value=sum(turn or 0.0 for turn in turns),
+            reason=describe_missing_usage(trace.model_calls),
+            turns=tuple(turns),
+            details={**by_model},
         )
 
 

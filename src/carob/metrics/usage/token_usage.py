@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -39,7 +40,9 @@ class TokenUsage(Metric):
         }
         tokens = sum(total_tokens(call.usage) or 0 for call in calls)
         details |= {"total_tokens": tokens, "calls": len(calls)}
-        return Score(value=float(tokens), details=details)
+        return Score(
+            value=float(tokens), reason=describe_missing_usage(trace.model_calls), details=details
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,6 +110,13 @@ class OutputDensity(Metric):
         return Score(
             value=output / len(calls), details={"output_tokens": output, "calls": len(calls)}
         )
+
+
+def describe_missing_usage(calls: Iterable[ModelCall]) -> str:
+    """Say how many model calls recorded no tokens, which a total of tokens or costs lacks."""
+    has_counts = [has_usage(call.usage) for call in calls]
+    missing = has_counts.count(False)
+    return f"{missing} of {len(has_counts)} model calls recorded no tokens" if missing else ""
 
 
 def _calls_with_usage(trace: Trace) -> list[ModelCall]:
