@@ -17,7 +17,7 @@ import signal
 import sys
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -129,8 +129,15 @@ def _fork(mutant: str, items: Sequence[pytest.Item], limit: float) -> int:
 
 
 def _save(results: dict[str, str]) -> None:
-    before: dict[str, str] = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
-    RESULTS.write_text(json.dumps(before | results, indent=0))
+    RESULTS.write_text(json.dumps(_load() | results, indent=0))
+
+
+def _load() -> dict[str, str]:
+    return json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+
+
+def _survivors(results: Mapping[str, str]) -> set[str]:
+    return {mutant for mutant, outcome in results.items() if outcome == "survived"}
 
 
 def _write_mutants(jobs: int) -> None:
@@ -154,14 +161,18 @@ def main(arguments: Sequence[str]) -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.mutation", description=main.__doc__)
     parser.add_argument("packages", nargs="*", default=PACKAGES, metavar="PACKAGE")
     parser.add_argument("--every", type=int, default=1, help="test every n-th mutant")
+    parser.add_argument("--first", type=int, default=0, help="number of the first mutant, from 0")
+    parser.add_argument("--again", action="store_true", help="test only earlier survivors")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     options = parser.parse_args(arguments)
     os.chdir(ROOT)
     _write_mutants(options.jobs)
+    survivors = _survivors(_load())
     mutants = [
         mutant
         for package in options.packages
-        for mutant in [*_mutants_of(package)][:: options.every]
+        for mutant in [*_mutants_of(package)][options.first :: options.every]
+        if not options.again or mutant in survivors
     ]
     os.chdir(TREE)
     run = MutantRun(mutants, options.jobs)
@@ -173,8 +184,7 @@ def main(arguments: Sequence[str]) -> None:
         )
         counts = ", ".join(f"{count:,} {outcome}" for outcome, count in sorted(outcomes.items()))
         sys.stdout.write(f"{package}: {counts}\n")
-    survivors = sorted(name for name, outcome in run.results.items() if outcome == "survived")
-    sys.stdout.writelines(f"{name}\n" for name in survivors)
+    sys.stdout.writelines(f"{name}\n" for name in sorted(_survivors(run.results)))
 
 
 if __name__ == "__main__":

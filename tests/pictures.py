@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 from playwright.sync_api import Page, sync_playwright
 
 from carob.api.demo import load_demo
-from carob.api.golden import GoldenFolder
+from carob.api.golden.folder import GoldenFolder
 from carob.api.review import create_queue, label_item
 from tests.server.conftest import start_server
 

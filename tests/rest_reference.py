@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from carob.api.run_jobs import JobRequest
+from carob.api.serving.run_jobs import JobRequest
 from carob.server.app import all_endpoints
 from carob.server.binding import Endpoint, Query
 from carob.server.openapi import field_docs

@@ -21,6 +21,7 @@ EXIT_CODES = {
     "InputError": 2,
     "NotFoundError": 2,
     "UnknownFormatError": 2,
+    "EmptyFileError": 2,
     "FormatError": 2,
     "OutputError": 2,
     "LossError": 1,

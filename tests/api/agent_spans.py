@@ -7,7 +7,7 @@ import json
 import time
 from typing import Any
 
-from carob.api.ingest import Ingest
+from carob.api.serving.ingest import Ingest
 
 
 def attribute(key: str, value: str) -> dict[str, Any]:

@@ -50,11 +50,16 @@ def test_a_folder_stands_for_its_golden_files(tmp_path: Path):
     (folder / "test_config.json").write_text('{"criteria": {}}')
     (folder / "README.md").write_text("Golden data")
     (folder / ".hidden.json").write_text("{}")
+    (folder / "emptied.json").touch()
+    (folder / "twice.csv").write_text("Input,Input\na,b\n")
     skipped: list[Problem] = []
     names = [file.name for file in dataset_files(folder, skipped.append)]
-    assert names == ["broken.json", "support.csv", "support_golden.json"]
+    broken = ["broken.json", "emptied.json", "twice.csv"]
+    assert sorted(names) == [*broken[:2], "support.csv", "support_golden.json", broken[2]]
     assert [Path(problem.where).name for problem in skipped] == ["test_config.json"]
-    assert [report.valid for report in carob.validate(folder)] == [False, True, True]
+    assert [report.valid for report in carob.validate(folder)] == [
+        name not in broken for name in names
+    ]
 
 
 def test_where_one_dataset_is_needed_a_folder_is_refused_with_its_names(tmp_path: Path):

@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 import carob as library
-from carob.api.regression_case import FailedCase, find_divergence
+from carob.api.golden.regression_case import FailedCase, find_divergence
 from carob.api.regressions import capture_failed
 from carob.cli import carob
 from carob.schema import Case, CaseResult, CaseScore, Dataset, ToolCall, Trace, Turn

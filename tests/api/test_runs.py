@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import carob
-from carob.api.unfinished import StoredBatches
+from carob.api.running.unfinished import StoredBatches
 from carob.errors import UsageError
 from carob.metrics.text.overlap import RougeL
 from carob.runner.checkpoint import Checkpoint

@@ -41,6 +41,10 @@ _REFUSED = "Failed to load resource: the server responded with a status of"
 ARTIFACTS = Path(os.environ.get("CAROB_SCREENSHOTS", ".artifacts")) / "pages"
 """Where the screenshots of a test run stay."""
 
+_PATIENCE = 15_000
+"""Milliseconds that tests wait for what should happen at once: machines may be busy."""
+expect.set_options(timeout=_PATIENCE)
+
 OpenPage = Callable[..., Page]
 
 
@@ -190,7 +194,7 @@ def visit(browser: Browser) -> Generator[NewVisit]:
     def start(site: Site, **options: Any) -> Visit:
         settings: dict[str, Any] = {"viewport": {"width": 1280, "height": 800}, **options}
         context = browser.new_context(**settings)
-        context.set_default_timeout(15_000)
+        context.set_default_timeout(_PATIENCE)
         contexts.append(context)
         watch = Watch(lambda url: url.startswith((f"{site.address}/", "data:")))
         watches.append(watch)

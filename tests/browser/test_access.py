@@ -9,7 +9,7 @@ from typing import NamedTuple
 import pytest
 from playwright.sync_api import Page, expect
 
-from carob.api.tokens import new_token
+from carob.api.serving.tokens import new_token
 from carob.server.pages.layout import KEYS
 from tests.browser.conftest import NewVisit, Site, Visit, current_row, press
 from tests.browser.test_pages import all_pages

@@ -265,6 +265,14 @@ def test_layout_does_not_shift_while_loading(open_page: OpenPage):
     assert shift < 0.01
 
 
+def test_dark_report_is_printed_in_dark_ink(open_page: OpenPage):
+    page = open_page(render(small()), color_scheme="dark")
+    ink = "getComputedStyle(document.body).color"
+    assert page.evaluate(ink) == "rgb(236, 232, 220)"
+    page.emulate_media(media="print")
+    assert page.evaluate(ink) == "rgb(29, 27, 22)"
+
+
 def test_in_print_details_are_open_and_controls_are_hidden(open_page: OpenPage):
     page = open_page(render(small()))
     page.emulate_media(media="print")

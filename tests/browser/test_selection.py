@@ -11,11 +11,13 @@ import sys
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from carob.analysis.summary import summarise, verdict
 from carob.api.datasets import save
 from carob.api.run_request import RunRequest
 from carob.api.runs import evaluate
 from carob.api.settings import NO_CONFIG
-from carob.schema import Dataset
+from carob.api.store import save_run
+from carob.schema import CaseResult, CaseScore, Dataset, MetricSpec, Run, RunDataset
 from tests.browser.conftest import NewVisit, Site, press
 from tests.browser.workspace import case, trace_of, turn
 
@@ -74,6 +76,50 @@ def test_selected_cases_are_reviewed_one_after_the_other(
     expect(page.locator("h1")).to_have_text("tone: item 3 of 3 selected")
 
 
+def test_review_uses_a_metric_that_scored_and_names_what_it_did_not(site: Site, visit: NewVisit):
+    run = add_partly_scored_run(site)
+    page = visit(site).go(f"/runs/{run}")
+    for name in ("fern", "moss"):
+        page.get_by_label(f"select {name}").check()
+    selection(page).get_by_role("button", name="Review").click()
+    expect(page.locator("h1")).to_have_text("politeness: item 1 of 1 selected")
+    expect(page.locator("main")).to_contain_text("1 selected case has no score of politeness")
+    page.goto(f"{site.address}/runs/{run}")
+    page.get_by_role("button", name="Clear").click()
+    page.get_by_label("select moss").check()
+    selection(page).get_by_role("button", name="Review").click()
+    expect(page.locator("main")).to_contain_text("no metric with a threshold scored these cases")
+
+
+def add_partly_scored_run(site: Site) -> str:
+    """A run in which one metric scored nothing, and the other two cases of three."""
+
+    def score(metric: str, value: float | None) -> CaseScore:
+        return CaseScore(metric, "unscored" if value is None else "failed", value, 0.5)
+
+    results = (
+        CaseResult("fern", "t1", "failed", (score("accuracy", None), score("politeness", 0.1))),
+        CaseResult("ivy", "t3", "failed", (score("accuracy", None), score("politeness", 0.2))),
+        CaseResult("moss", "t2", "unscored", (score("accuracy", None), score("politeness", None))),
+    )
+    specs = [
+        MetricSpec(name=m, version=1, params={}, threshold=0.5, scale=(0.0, 1.0), better="higher")
+        for m in ("accuracy", "politeness")
+    ]
+    summary = summarise(results, {})
+    run = Run(
+        id="run-00000000000000aa",
+        created_at="2026-03-01T08:00:00Z",
+        verdict=verdict(summary),
+        dataset=RunDataset(name="manners", version=None, digest="sha256:00", format="csv"),
+        metrics=tuple(specs),
+        cases=results,
+        summary=summary,
+    )
+    save_run(run, store=site.store)
+    return run.id
+
+
 @pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "no scripts"])
 def test_failures_become_regression_cases_together(scripts: bool, shop: Site, visit: NewVisit):
     name = f"together_{'scripts' if scripts else 'plain'}"
@@ -128,6 +174,7 @@ def test_selection_outlives_filters_windows_and_other_pages(site: Site, visit: N
     page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
     last = page.locator("tr[aria-rowindex='2501'] input")
     last.check()
+    last.blur()  # rows with the focus stay
     page.evaluate("scrollTo(0, 0)")
     expect(page.locator("tr[aria-rowindex='2501']")).to_have_count(0)  # dropped from the window
     expect(selection(page)).to_contain_text("With 2 selected:")

@@ -71,6 +71,20 @@ def test_filter_applies_while_it_is_typed(shop: Site, visit: NewVisit):
     expect(page.get_by_role("searchbox")).to_have_value("frost")
 
 
+def test_cause_is_added_to_the_filter_that_was_applied_without_a_reload(
+    shop: Site, visit: NewVisit
+):
+    page = visit(shop).go(f"/runs/{shop.seeded.bad}")
+    page.get_by_label("status").select_option("failed")
+    expect(page).to_have_url(re.compile(r"status=failed$"))
+    page.get_by_role("region", name="Causes").get_by_role("link").first.click()
+    expect(page).to_have_url(re.compile(r"status=failed&cause="))
+    page.get_by_label("status").select_option("passed")
+    expect(page.locator("#cases")).to_contain_text("No case matches.")
+    page.get_by_role("region", name="Causes").get_by_role("link").first.click()
+    expect(page).to_have_url(re.compile(r"/runs/[^/?]*\?status=passed$"))
+
+
 def test_large_table_is_a_window_over_all_rows(shop: Site, visit: NewVisit):
     page = visit(shop).go(f"/runs/{shop.seeded.large}")
     table = page.locator("table.cases")
@@ -78,7 +92,36 @@ def test_large_table_is_a_window_over_all_rows(shop: Site, visit: NewVisit):
     expect(page.locator("nav.pages[data-numbers]")).to_have_count(0)
     page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
     expect(page.locator("tr[aria-rowindex='2501']")).to_contain_text("plant_0")
-    assert page.locator("table.cases tbody tr:not(.gap)").count() < 1200
+    assert page.locator("table.cases tbody tr:not(.gap)").count() < 300
+    assert page.locator("table.cases tbody").count() < 10
+    page.evaluate("scrollTo(0, document.documentElement.scrollHeight / 2)")
+    middle = page.locator("tr[aria-rowindex='1300']")
+    expect(middle).to_contain_text("plant_0")
+    page.evaluate("scrollTo(0, 0)")
+    expect(middle).to_have_count(0)
+    expect(page.locator("tr[aria-rowindex='2501']")).to_have_count(0)
+    assert page.locator("table.cases tbody").count() < 10
+
+
+def test_filter_of_a_large_table_brings_a_screen_of_rows_and_loads_the_others(
+    shop: Site, visit: NewVisit
+):
+    page = visit(shop).go(f"/runs/{shop.seeded.large}")
+    with page.expect_response(re.compile("/table")) as answer:
+        page.get_by_label("status").select_option("failed")
+    assert answer.value.text().count("<tr>") == 51
+    expect(page.locator("table.cases")).to_have_attribute("aria-rowcount", "359")
+    page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
+    expect(page.locator("tr[aria-rowindex='359']")).to_contain_text("plant_0")
+    names = page.locator("table.cases tbody th").all_inner_texts()
+    assert len(set(names)) == len(names)
+    page.get_by_label("text in conversations").fill("no such words")
+    expect(page.locator("#cases")).to_contain_text("No case matches.")
+    page.get_by_label("text in conversations").fill("plant_00007")
+    expect(page.locator("table.cases tbody tr")).to_have_count(1)
+    page.get_by_label("select plant_00007").check()  # the form of the answer works
+    page.get_by_role("button", name="Review").first.click()
+    expect(page.locator("h1")).to_contain_text("1 selected")
 
 
 def test_what_moved_is_said_for_every_flip(shop: Site, visit: NewVisit):
@@ -295,7 +338,7 @@ def upload(page: Page, action: str, name: str, content: bytes) -> None:
     form.locator("button[type=submit]").click()
 
 
-def test_link_and_command_of_every_view_are_copied(site: Site, visit: NewVisit):
+def test_link_and_command_of_a_filtered_view_are_copied(site: Site, visit: NewVisit):
     visitor: Visit = visit(site, permissions=["clipboard-read", "clipboard-write"])
     page = visitor.go(f"/runs/{site.seeded.bad}?status=failed")
     press(page, "y")
@@ -303,7 +346,8 @@ def test_link_and_command_of_every_view_are_copied(site: Site, visit: NewVisit):
     assert page.evaluate("navigator.clipboard.readText()") == page.url
     press(page, "Shift+Y")
     expect(page.locator(".toast")).to_contain_text("command copied")
-    assert page.evaluate("navigator.clipboard.readText()") == f"carob report {site.seeded.bad}"
+    command = f"carob report {site.seeded.bad} --status=failed --store {site.store}"
+    assert page.evaluate("navigator.clipboard.readText()") == command
 
 
 def test_run_list_is_searched_and_pages_without_scripts(shop: Site, visit: NewVisit):

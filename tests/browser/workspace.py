@@ -13,7 +13,7 @@ import msgspec
 
 from carob.analysis.summary import summarise, verdict
 from carob.api.datasets import save
-from carob.api.golden import GoldenFolder
+from carob.api.golden.folder import GoldenFolder
 from carob.api.history import label_run
 from carob.api.review import create_queue, label_item
 from carob.api.run_request import RunRequest

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 from click.testing import CliRunner, Result
 
-from carob.api.assemble import assemble_run
+from carob.api.running.assemble import assemble_run
 from carob.cli import carob
 from carob.errors import EvaluationError, FormatError, InputError, UsageError, install_hint
 from carob.schema import Run

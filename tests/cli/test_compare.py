@@ -93,7 +93,7 @@ def test_margin_applies_to_all_metrics_or_to_one():
 def test_margin_that_is_not_a_number_is_a_usage_error(margin: str):
     result = call("compare", "good.json", "good.json", "--margin", margin)
     assert result.exit_code == 2
-    assert "Found " in result.stderr
+    assert "Invalid value for '--margin': " in result.stderr
 
 
 def test_changed_inputs_are_listed():

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from carob.config import load_config
+from carob.config import find_config, load_config
 from carob.config.trust import trust_digest
-from carob.errors import FormatError, UnknownFormatError
+from carob.errors import FormatError, InputError, UnknownFormatError
 
 
 @pytest.mark.parametrize(
@@ -24,6 +24,18 @@ def test_dialect_is_detected_from_content_not_name(tmp_path: Path, text: str, di
     path = tmp_path / "config.txt"
     path.write_text(text)
     assert load_config(path).dialect == dialect
+
+
+@pytest.mark.parametrize("kind", ["folder", "broken link"])
+def test_config_that_is_no_file_is_not_ignored(tmp_path: Path, kind: str):
+    path = tmp_path / "carob.toml"
+    if kind == "folder":
+        path.mkdir()
+    else:
+        path.symlink_to("missing.toml")
+    assert find_config(tmp_path) == path
+    with pytest.raises(InputError, match=r"not a file|no such file"):
+        load_config(path)
 
 
 def test_error_for_an_unknown_config_describes_the_dialects(tmp_path: Path):

@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+import re
+import shlex
 import subprocess
 import sys
+from html import unescape
 from pathlib import Path
 
 from tests.server.conftest import start_server
@@ -31,3 +34,24 @@ def test_demo_has_a_store_of_its_own(tmp_path: Path):
     command = [str(carob), "serve", "--demo", "--store", "x.db"]
     process = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert (process.returncode, "store of its own" in process.stderr) == (2, True)
+
+
+def test_commands_of_the_demo_work_in_any_folder(tmp_path: Path):
+    started = start_server(tmp_path, "--demo")
+    client = started.client
+    run = client.get("/api/runs").json()["items"][0]["id"]
+    for page in (f"/runs/{run}?status=failed", "/datasets/bike_shop_support"):
+        body = client.get(page).body.decode()
+        command = re.search(r'<body data-command="([^"]*)"', body)
+        assert command
+        program, *arguments = shlex.split(unescape(command[1]))
+        assert program == "carob"
+        printed = subprocess.run(
+            [sys.executable, "-m", "carob", *arguments],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert "warranty_frame" in printed.stdout
+    assert started.stop() == 0

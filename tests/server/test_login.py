@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from carob.api.tokens import new_token, remove_token
+from carob.api.serving.tokens import new_token, remove_token
 from tests.server.conftest import Answer, Client, start_server
 
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from carob.api.tokens import list_tokens, new_token, remove_token
+from carob.api.serving.tokens import list_tokens, new_token, remove_token
 from carob.errors import RefusedError, UsageError
 from tests.server.conftest import Client, start_server
 

@@ -13,9 +13,9 @@ import pytest
 
 from carob.api.history import export_runs, import_runs
 from carob.api.review import create_queue, label_item, list_queues
-from carob.api.sessions import list_sessions, open_session
+from carob.api.serving.sessions import list_sessions, open_session
+from carob.api.serving.tokens import TokenCheck, new_token
 from carob.api.store import save_run
-from carob.api.tokens import TokenCheck, new_token
 from carob.schema import Run
 from carob.store import open_store
 from carob.store.transfer import export_lines

@@ -13,9 +13,9 @@ import pytest
 
 from carob.api import history
 from carob.api.review import list_queues, queue_labels
-from carob.api.sessions import list_sessions, open_session
+from carob.api.serving.sessions import list_sessions, open_session
+from carob.api.serving.tokens import list_tokens
 from carob.api.store import save_run
-from carob.api.tokens import list_tokens
 from carob.schema import Run
 from carob.store import open_store
 from carob.store.blobs import blob_addresses, get_blob

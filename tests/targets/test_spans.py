@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from carob.api.live_request import LiveRequest
-from carob.api.rescore import stored_traces
 from carob.api.run_request import RunRequest
+from carob.api.running.rescore import stored_traces
 from carob.api.runs import evaluate
 from carob.schema import Case, Dataset, Trace, Turn
 from carob.targets.function import AgentInput

@@ -9,8 +9,8 @@ import pytest
 
 import carob
 from carob.api.live_request import LiveRequest
-from carob.api.rescore import load_rescored
 from carob.api.run_request import RunRequest
+from carob.api.running.rescore import load_rescored
 from carob.api.runs import evaluate
 from carob.errors import CarobError
 from carob.schema import Case, CaseSession, Dataset, Run, Turn

@@ -21,8 +21,8 @@ from importlib import resources
 from pathlib import Path
 from random import Random
 
-from carob.api.ingest import Ingest
-from carob.api.sessions import open_session
+from carob.api.serving.ingest import Ingest
+from carob.api.serving.sessions import open_session
 from carob.store.inbox import list_sessions, open_inbox
 from tests.torture.faults import build_library
 from tests.torture.mutate import mutate

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from carob.api import mocks as mocks
     from carob.api import policy as policy
     from carob.api import release as release
+    from carob.api import review as review
+    from carob.api import run_cases as run_cases
     from carob.api import run_request as run_request
     from carob.api import runs as runs
     from carob.api import settings as settings

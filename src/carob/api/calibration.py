@@ -12,14 +12,14 @@ from carob.analysis import calibration_gate
 from carob.analysis.calibration import calibrate as compute_calibration
 from carob.analysis.calibration_gate import MIN_KAPPA
 from carob.analysis.distributions import require_statistics
-from carob.api.assemble import assemble_run, dataset_info
 from carob.api.clock import timestamp
 from carob.api.history import find_run
-from carob.api.judges import judge_pool
 from carob.api.load import PathName, as_list, load
 from carob.api.metrics import build_metric
-from carob.api.plan import Profiles, make_plan
-from carob.api.sources import recorded_pairs, trace_files
+from carob.api.running.assemble import assemble_run, dataset_info
+from carob.api.running.judges import judge_pool
+from carob.api.running.plan import Profiles, make_plan
+from carob.api.running.sources import recorded_pairs, trace_files
 from carob.api.store import store_url
 from carob.config import MetricChoice
 from carob.datasets.labels import labels_for_metric, read_labels

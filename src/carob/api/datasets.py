@@ -8,14 +8,14 @@ from pathlib import Path
 
 import msgspec
 
-from carob.api.append import (
+from carob.api.clock import timestamp
+from carob.api.golden.append import (
     join_cases,
     load_existing,
     overwrite_hint,
     select_new_cases,
     target_format,
 )
-from carob.api.clock import timestamp
 from carob.api.load import (
     PathName,
     check_one_dataset,
@@ -28,7 +28,7 @@ from carob.api.load import (
     load,
     load_streamed,
 )
-from carob.api.selection import make_selection
+from carob.api.running.selection import make_selection
 from carob.datasets import validate as validation
 from carob.datasets import write as writing
 from carob.datasets.formats.examples import DEFAULT_VERSION

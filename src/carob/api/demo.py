@@ -7,15 +7,15 @@ from importlib import resources
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from carob.api.golden import GoldenFolder, add_dataset, list_datasets
+from carob.api.golden.folder import GoldenFolder, add_dataset, list_datasets
 from carob.api.history import import_runs
-from carob.api.ingest import Ingest
 from carob.api.release import release
 from carob.api.review import create_queue
 from carob.api.run_request import RunRequest
 from carob.api.runs import evaluate
+from carob.api.serving.ingest import Ingest
+from carob.api.serving.trace_uploads import UPLOADS, add_traces
 from carob.api.settings import NO_CONFIG
-from carob.api.trace_uploads import UPLOADS, add_traces
 from carob.api.versions import mark_reviewed
 from carob.errors import RefusedError
 from carob.schema import Run

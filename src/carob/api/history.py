@@ -5,10 +5,11 @@ from __future__ import annotations
 import gzip
 import os
 import re
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 
@@ -52,6 +53,7 @@ _HEAD = r"[0-9a-f]{32}"
 _LIMIT = 20
 _TREND = 30
 _SEARCHED_PAGES = 20
+RunSort = Literal["worst", "dataset"]
 
 
 def find_run(name: str, *, store: str | None = None, progress: ProgressListener = ignore) -> Run:
@@ -181,24 +183,57 @@ def list_runs(
 def search_runs(
     *,
     dataset: str | None = None,
+    agent: str | None = None,
+    tag: str | None = None,
     labels: Mapping[str, str] | None = None,
     verdict: str | None = None,
     text: str | None = None,
+    since: str | None = None,
+    until: str | None = None,
+    sort: RunSort | None = None,
     limit: int = _LIMIT,
     start: str | None = None,
     store: str | None = None,
 ) -> HistoryPage:
-    """List the runs with a verdict, or whose id, dataset or labels contain all words of a text. At
-    most some thousand runs are searched for one page; its `next` goes on behind them."""
+    """List runs as `list_runs` does, also by verdict and by words in their id, dataset or labels.
+    At most some thousand runs are searched for one page; its `next` goes on behind them. `sort` is
+    the order within the page, by default the newest first."""
     words = (text or "").casefold().split()
     runs: list[RunEntry] = []
+    total = None
     for _ in range(_SEARCHED_PAGES if words or verdict else 1):
-        page = list_runs(dataset=dataset, labels=labels, limit=limit, start=start, store=store)
+        page = list_runs(
+            dataset=dataset,
+            agent=agent,
+            tag=tag,
+            labels=labels,
+            since=since,
+            until=until,
+            limit=limit,
+            start=start,
+            store=store,
+        )
         runs += [run for run in page.runs if _matches(run, verdict, words)]
+        total = None if words or verdict else page.total
         start = page.next
         if start is None or len(runs) >= limit:
             break
-    return HistoryPage(runs=tuple(runs), next=start)
+    ordered = sorted(runs, key=_SORTS[sort]) if sort else runs
+    return HistoryPage(runs=tuple(ordered), next=start, total=total)
+
+
+def _pass_share(run: RunEntry) -> float:
+    return run.cases.passed / run.cases.total if run.cases.total else 0.0
+
+
+def _dataset_name(run: RunEntry) -> str:
+    return run.dataset or ""
+
+
+_SORTS: Mapping[RunSort, Callable[[RunEntry], float | str]] = {
+    "worst": _pass_share,
+    "dataset": _dataset_name,
+}
 
 
 def _matches(run: RunEntry, verdict: str | None, words: Sequence[str]) -> bool:

@@ -15,7 +15,14 @@ from carob import plugins
 from carob.datasets.formats import Format, format_of
 from carob.datasets.read import open_golden, read_dataset
 from carob.datasets.sidecar import SIDECAR_SUFFIX
-from carob.errors import CarobError, InputError, RefusedError, UnknownFormatError, UsageError
+from carob.errors import (
+    CarobError,
+    EmptyFileError,
+    InputError,
+    RefusedError,
+    UnknownFormatError,
+    UsageError,
+)
 from carob.files.folders import files_in
 from carob.files.remote import fetch_file, is_address
 from carob.schema import Dataset, Problem
@@ -158,6 +165,8 @@ def _golden_files(folder: Path, report: ProblemListener = ignore) -> list[Path]:
             continue
         try:
             open_golden(path, golden_formats())
+        except EmptyFileError:
+            pass  # its cases would be missed without a word
         except UnknownFormatError as error:
             if not path.name.endswith(SIDECAR_SUFFIX):
                 report(

@@ -10,12 +10,12 @@ from typing import NamedTuple, cast
 
 import msgspec
 
-from carob.api.evaluation import Evaluation
 from carob.api.history import list_runs, store_exists
 from carob.api.leaderboard import BATCH, CELL
+from carob.api.live.targets import configured_target, named_target
 from carob.api.live_request import LiveRequest
-from carob.api.named_targets import configured_target, named_target
 from carob.api.run_request import Listeners, RunRequest
+from carob.api.running.evaluation import Evaluation
 from carob.api.runs import evaluate
 from carob.api.settings import load_trusted
 from carob.api.store import store_url

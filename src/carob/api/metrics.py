@@ -41,7 +41,7 @@ def metrics(
         described = tuple(metric for metric in described if _has_need(metric, need))
     if not (paths := list(files)):
         return described
-    from carob.api.support import supported_metrics  # late: only `files` need readers
+    from carob.api.running.support import supported_metrics  # late: only `files` need readers
 
     return supported_metrics(described, paths)
 

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
-from carob.api.append import load_existing, overwrite_hint, target_format
-from carob.api.load import REGISTRY, PathName, load
-from carob.api.regression_case import (
+from carob.api.golden.append import load_existing, overwrite_hint, target_format
+from carob.api.golden.regression_case import (
     KEEP_TRACES_HINT,
     UNKNOWN_MESSAGES,
     FailedCase,
     index_inputs,
     mask_regression,
 )
-from carob.api.run_view import decode_result, find_datasets, run_indexes
+from carob.api.load import REGISTRY, PathName, load
+from carob.api.run_cases import check_names, find_datasets
 from carob.api.store import store_url
 from carob.api.traces import add_cases
+from carob.api.views.run_index import decode_result, run_indexes
 from carob.datasets.masking import Masks
 from carob.errors import RefusedError, UsageError
 from carob.schema import (
@@ -39,6 +40,7 @@ def capture_failed(
     name: str,
     dst: PathName,
     *,
+    cases: Collection[str] = (),
     golden: PathName | None = None,
     to: str | None = None,
     append: bool = False,
@@ -46,17 +48,19 @@ def capture_failed(
     store: str | None = None,
     progress: ProgressListener = ignore,
 ) -> CaptureReport:
-    """Write a draft case for each failure of a stored run, cut after the earliest turn in which the
-    agent differs from what was expected. Personal data and secrets are masked. Failures whose
-    messages are those of a case in the dataset or in `dst` are duplicates. Without a golden case,
-    nothing is expected yet: what the agent did was wrong. `progress` receives the number of
-    failures that were read."""
+    """Write a draft case for each failure of a stored run, or for those of some `cases`, cut after
+    the earliest turn in which the agent differs from what was expected. Personal data and secrets
+    are masked. Failures whose messages are those of a case in the dataset or in `dst` are
+    duplicates. Without a golden case, nothing is expected yet: what the agent did was wrong.
+    `progress` receives the number of failures that were read."""
     file, masks = Path(dst), Masks()
     existing = load_existing(file) if append else None
     with open_store(store_url(store)) as database:
         number, run = read_head(database, find_execution(database, name))
-        rows = run_indexes.get(database, number, run).rows
-        places = [row.place for row in rows if row.status == "failed"]
+        index = run_indexes.get(database, number, run)
+        check_names(run, "case", cases, index.places)
+        failed = [row for row in index.rows if row.status == "failed"]
+        places = [row.place for row in failed if not cases or row.case in cases]
         known = _golden_cases(run, golden, registry)
         failures: list[FailedCase] = []
         for failure in read_failures(database, number, places, known):
@@ -68,7 +72,7 @@ def capture_failed(
     if file.exists() and file.stat().st_size and not append:
         raise UsageError(f"{file} already exists", hint=overwrite_hint(file, form))
     inputs = index_inputs((*known, *(existing.cases if existing else ())))
-    cases: list[Case] = []
+    added: list[Case] = []
     duplicates: list[str] = []
     problems: list[Problem] = []
     for failure in failures:
@@ -79,11 +83,11 @@ def capture_failed(
             duplicates.append(failure.result.trace or failure.result.case or regression.case.id)
         else:
             inputs |= index_inputs([regression.case])
-            cases.append(regression.case)
-    added = add_cases(cases, file, format=form) if cases else []
+            added.append(regression.case)
+    written = add_cases(added, file, format=form) if added else []
     return CaptureReport(
         format=form,
-        cases=len(added),
+        cases=len(written),
         left_out=0,
         duplicates=tuple(duplicates),
         problems=tuple(problems),

@@ -10,9 +10,9 @@ from typing import NamedTuple
 import msgspec
 from msgspec import UNSET
 
-from carob.api import release_checks as checks
 from carob.api.clock import timestamp
-from carob.api.in_place import encode_files, file_parts
+from carob.api.golden import release_checks as checks
+from carob.api.golden.in_place import encode_files, file_parts
 from carob.api.load import (
     REGISTRY,
     PathName,

@@ -16,11 +16,11 @@ from carob.analysis.calibration import calibrate
 from carob.analysis.calibration_gate import MIN_KAPPA, meets_kappa
 from carob.analysis.kappa import labels_until
 from carob.api.calibration import save_calibration
-from carob.api.case_view import view_item
 from carob.api.clock import timestamp
 from carob.api.history import stored_run
 from carob.api.load import REGISTRY
 from carob.api.store import store_url
+from carob.api.views.case import view_item
 from carob.errors import CarobError, NotFoundError, RefusedError, UsageError
 from carob.schema import Calibration, CaseResult, CaseScore, Exchange, Label, MetricSpec, Run
 from carob.schema.review import ItemLabel, ReviewItem, ReviewLabel, ReviewQueue

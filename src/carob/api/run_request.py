@@ -7,9 +7,9 @@ from pathlib import Path
 
 import msgspec
 
-from carob.api.default_metrics import ChosenMetrics
 from carob.api.live_request import LiveRequest
 from carob.api.load import PathName
+from carob.api.running.default_metrics import ChosenMetrics
 from carob.api.settings import JudgeFlags
 from carob.config import Config, MetricChoice
 from carob.schema import CaseCounts, Dataset, JudgeSettings, LiveEvent, Trace

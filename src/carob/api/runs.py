@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from carob.api.assemble import assemble_run, dataset_info
-from carob.api.evaluation import Evaluation
-from carob.api.judges import judge_pool
 from carob.api.live_request import LiveRequest
 from carob.api.load import PathName, as_list
-from carob.api.plan import Profiles, make_plan
-from carob.api.prepare import (
+from carob.api.run_request import Listeners, RunRequest
+from carob.api.running.assemble import assemble_run, dataset_info
+from carob.api.running.evaluation import Evaluation
+from carob.api.running.judges import judge_pool
+from carob.api.running.plan import Profiles, make_plan
+from carob.api.running.prepare import (
     choose_run_metrics,
     prepare_run,
     run_settings,
@@ -28,12 +29,11 @@ from carob.api.prepare import (
     select_run_cases,
     trace_paths,
 )
-from carob.api.run_request import Listeners, RunRequest
-from carob.api.selection import SelectedCases
+from carob.api.running.selection import SelectedCases
+from carob.api.running.sources import log_finders, trace_batches, worker_count
+from carob.api.running.unfinished import StoredBatches, run_key
 from carob.api.settings import NO_CONFIG, as_texts
-from carob.api.sources import log_finders, trace_batches, worker_count
 from carob.api.store import git_labels, save_run, store_url
-from carob.api.unfinished import StoredBatches, run_key
 from carob.config import Config, MetricChoice
 from carob.errors import CarobError, StoppedError, UsageError
 from carob.files.scratch import make_scratch_folder, remove_folder
@@ -61,7 +61,7 @@ from carob.schema.problem import ProblemListener, ProgressListener, ignore
 from carob.store.unfinished import RunKey
 
 if TYPE_CHECKING:
-    from carob.api.live import LiveRecording
+    from carob.api.live.recording import LiveRecording
 
 _PATIENCE = 1.0
 """Seconds of scoring that are not worth starting worker processes for."""
@@ -72,12 +72,12 @@ def evaluate(request: RunRequest, listeners: Listeners | None = None) -> Evaluat
     that a reader who stops half way does not lose it."""
     listeners = listeners or Listeners()
     if request.on:
-        from carob.api.cluster import evaluate_on_cluster  # late: few runs use a cluster
+        from carob.api.running.cluster import evaluate_on_cluster  # late: few runs use a cluster
 
         return evaluate_on_cluster(request, listeners)
     target: RunTarget | None = None
     if request.rescore:
-        from carob.api.rescore import load_rescored  # late: few runs score stored traces
+        from carob.api.running.rescore import load_rescored  # late: few runs score stored traces
 
         request, target = load_rescored(request, request.rescore)
     prepared = prepare_run(request, listeners)
@@ -220,7 +220,7 @@ def _record_live(
 ) -> LiveRecording | None:
     if not (request.live or config.target or config.withheld):
         return None
-    from carob.api.live import record_live_run  # late: few runs ask a live agent
+    from carob.api.live.recording import record_live_run  # late: few runs ask a live agent
 
     return record_live_run(request, config, plan, cases, store, listeners)
 

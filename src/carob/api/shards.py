@@ -17,10 +17,10 @@ from typing import NamedTuple
 import msgspec
 
 from carob import __version__
-from carob.api.assemble import assemble_run, dataset_info
-from carob.api.prepare import PreparedRun, prepare_run, scoring_job, shard_paths
 from carob.api.run_request import Listeners, RunRequest
-from carob.api.sources import chunk_batches, expecting_traces, log_finders, log_names
+from carob.api.running.assemble import assemble_run, dataset_info
+from carob.api.running.prepare import PreparedRun, prepare_run, scoring_job, shard_paths
+from carob.api.running.sources import chunk_batches, expecting_traces, log_finders, log_names
 from carob.api.store import git_labels
 from carob.errors import InputError, StoppedError, UsageError
 from carob.runner.judging import JudgeScorer

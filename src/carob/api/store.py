@@ -53,6 +53,14 @@ def store_url(store: str | None = None, *, config: Config | Path | None = None) 
     return url
 
 
+def store_arguments(url: str) -> tuple[str, ...]:
+    """Return the arguments with which a command finds a store; none if it does anyway. URLs contain
+    passwords and names of hosts: commands find these by `CAROB_STORE`."""
+    if is_postgres(url) or url == (_find_configured_store(None) or DEFAULT):
+        return ()
+    return ("--store", url)
+
+
 def _find_configured_store(config: Config | Path | None) -> str | None:
     if isinstance(config, Config):
         return config.store

@@ -8,8 +8,8 @@ from pathlib import Path
 import msgspec
 
 from carob.analysis.invariance import measure_invariance
-from carob.api.append import join_cases
 from carob.api.datasets import save_with_losses
+from carob.api.golden.append import join_cases
 from carob.api.history import find_run
 from carob.api.load import PathName, as_list, format_name, load
 from carob.errors import FormatError, InputError, UsageError

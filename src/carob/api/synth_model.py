@@ -9,8 +9,8 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from carob.api.judges import judge_pool
 from carob.api.load import PathName, as_list, load
+from carob.api.running.judges import judge_pool
 from carob.api.store import store_url
 from carob.api.synth import check_quotas, open_world, save_synthesis
 from carob.errors import InputError, UsageError

@@ -10,14 +10,14 @@ from typing import Any
 
 import msgspec
 
-from carob.api.assemble import dataset_info
-from carob.api.default_metrics import ChosenMetrics, add_default_metrics
-from carob.api.judges import judge_pool
 from carob.api.load import PathName, as_list
-from carob.api.plan import plan_run
-from carob.api.selection import load_selected, make_selection
+from carob.api.running.assemble import dataset_info
+from carob.api.running.default_metrics import ChosenMetrics, add_default_metrics
+from carob.api.running.judges import judge_pool
+from carob.api.running.plan import plan_run
+from carob.api.running.selection import load_selected, make_selection
+from carob.api.running.sources import recorded_pairs
 from carob.api.settings import NO_CONFIG, as_texts, load_trusted, settings
-from carob.api.sources import recorded_pairs
 from carob.errors import CarobError, InputError, UsageError
 from carob.judges.sync import run_sync
 from carob.report.run import explain_result

@@ -8,16 +8,16 @@ from functools import lru_cache
 from pathlib import Path
 
 from carob import plugins
-from carob.api.append import (
+from carob.api.datasets import save_with_losses
+from carob.api.golden.append import (
     join_cases,
     load_existing,
     overwrite_hint,
     select_new_cases,
     target_format,
 )
-from carob.api.datasets import save_with_losses
 from carob.api.load import PathName, as_list, format_name, load
-from carob.api.sources import expecting_traces, golden_format, log_finders, trace_files
+from carob.api.running.sources import expecting_traces, golden_format, log_finders, trace_files
 from carob.datasets.masking import Masks, mask_case
 from carob.errors import FormatError, InputError, UsageError
 from carob.files.lock import lock_folder

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import msgspec
 
 from carob.api.clock import timestamp
-from carob.api.in_place import save_in_place
+from carob.api.golden.in_place import save_in_place
 from carob.api.load import (
     REGISTRY,
     PathName,

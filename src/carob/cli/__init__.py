@@ -42,7 +42,7 @@ _COMMANDS = {
     "run": ("run", "Evaluate traces or a live agent against golden data."),
     "policy": ("scoring", "Apply scoring policies to existing scores."),
     "runs": ("history", "List stored runs."),
-    "report": ("history", "Show a run in any output format."),
+    "report": ("report", "Show a run in any output format."),
     "compare": ("compare", "Compare two runs for significant differences."),
     "gate": ("compare", "Decide whether a run passes, for CI."),
     "leaderboard": ("leaderboard", "Rank runs of the same cases."),
@@ -123,6 +123,7 @@ def carob() -> None:
 def main() -> None:
     """Run `carob`. Errors are printed without a traceback and set the exit code of their class."""
     _collect_rarely()
+    _open_closed_streams()
     _write_utf8()
     if "_CAROB_COMPLETE" in os.environ:
         load_object("carob.cli.completion:register_bash")()
@@ -155,6 +156,14 @@ def _collect_rarely() -> None:
     atexit.register(gc.freeze)
 
 
+def _open_closed_streams() -> None:
+    """Discard what would go to a stream that the caller closed, as with `carob run >&-`. Python
+    has `None` in its place, and the exit code would be that of a traceback."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, io.TextIOWrapper(io.FileIO(os.devnull, "w"), encoding="utf-8"))
+
+
 def _write_utf8() -> None:
     """Write UTF-8 to files and pipes in every locale, and escape what a terminal cannot show."""
     for stream in (sys.stdout, sys.stderr):
@@ -176,7 +185,8 @@ _OTHER_TOOLS = {"--dataset": "--golden", "--metrics": "--metric"}
 
 def _usage_error(error: click.ClickException) -> UsageError:
     """Return an error of click in the format of all errors."""
-    text = error.format_message().rstrip(".")
+    # Of a missing argument, click lists the choices twice: in its name, and on lines of their own.
+    text = error.format_message().partition(". Choose from:")[0].rstrip(".")
     context = error.ctx if isinstance(error, click.UsageError) else None
     hint = f"run `{context.command_path} --help` for usage" if context else None
     if isinstance(error, click.NoSuchOption):

@@ -33,9 +33,10 @@ from carob.schema import Calibration, Problem
     "carob calibrate labels.csv --run latest",
     "carob calibrate labels.csv traces.json -g gold.json --judge openai:gpt-5-mini",
 )
-@click.argument("labels", type=FILE)
+@click.argument("labels", type=FILE, required=False)
 @click.argument("traces", nargs=-1, type=TRACES)
 @option("--run", "scored", type=RUN, metavar="RUN", help="Run with the scores of the judge.")
+@option("--queue", metavar="ID", help="Review queue with the labels, and with its run and metric.")
 @golden_option("Golden data, in any format.")
 @option(
     "-m",
@@ -60,9 +61,10 @@ from carob.schema import Calibration, Problem
 @option("--no-store", is_flag=True, help="Do not save the calibration.")
 @output_options()
 def calibrate(
-    labels: Path,
+    labels: Path | None,
     traces: tuple[Path, ...],
     scored: str | None,
+    queue: str | None,
     golden: Path | None,
     metric: str | None,
     threshold: float | None,
@@ -85,7 +87,8 @@ def calibrate(
     LABELS is a CSV file, JSON lines or a JSON array with the fields case and label,
     and optionally trace, metric, by and note. A label is a number on the metric's
     scale, `pass` or `fail`. With --run, the scores of a run are used; without it, the
-    judge scores the labeled answers now.
+    judge scores the labeled answers now. With --queue, the labels are those of a
+    review queue in the browser.
 
     Exits 1 if the lower confidence bound of kappa is below --min-kappa.
     """
@@ -99,25 +102,32 @@ def calibrate(
     }
     if scored is not None and (traces or golden or any(judge_flags.values())):
         raise click.UsageError("--run cannot be combined with traces, --golden or judge options.")
+    if queue and (labels or scored or golden or metric or threshold or any(judge_flags.values())):
+        raise click.UsageError("--queue has its own labels, run and metric.")
+    if not (labels or queue):
+        raise click.UsageError("Missing argument 'LABELS'.")
     names = () if metric is None else (metric,)
     setup = api.settings.settings(
         config, metrics=names, golden=golden, judge=judge_flags, trust_config=trust_config
     )
     url = None if no_store else api.store.store_url(store, config=config)
     with progress_line("calibrating") as line:
-        calibration = api.calibration.calibrate(
-            labels,
-            run=scored,
-            store=store,
-            traces=traces or setup.traces,
-            golden=setup.golden,
-            metrics=setup.metrics if scored is None else names,
-            threshold=threshold,
-            judge=setup.judge,
-            answers=url,
-            progress=line.of("judging"),
-            report=line.report,
-        )
+        if labels is None:
+            calibration = api.review.calibrate_queue(queue or "", store=store)
+        else:
+            calibration = api.calibration.calibrate(
+                labels,
+                run=scored,
+                store=store,
+                traces=traces or setup.traces,
+                golden=setup.golden,
+                metrics=setup.metrics if scored is None else names,
+                threshold=threshold,
+                judge=setup.judge,
+                answers=url,
+                progress=line.of("judging"),
+                report=line.report,
+            )
     bound = min_kappa if min_kappa is not None else setup.gate.min_kappa
     bound = api.calibration.MIN_KAPPA if bound is None else bound
     emit_result(calibration, form, output, partial(format_calibration, calibration, bound))

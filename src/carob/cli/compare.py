@@ -188,7 +188,7 @@ def gate(
     rules = api.compare.gate_rules(
         config,
         baseline=baseline,
-        thresholds=parse_numbers(thresholds),
+        thresholds=parse_numbers(thresholds, "--threshold"),
         min_pass_rate=min_pass_rate,
         margin=share,
         margins=numbers,
@@ -214,5 +214,5 @@ def gate(
 def _parse_margins(texts: Iterable[str]) -> tuple[float | None, dict[str, float]]:
     """Return the share for all metrics, and the margins of single metrics."""
     shares = [text for text in texts if "=" not in text]
-    numbers = parse_numbers(text for text in texts if "=" in text)
-    return (parse_number(shares[-1]) if shares else None), numbers
+    numbers = parse_numbers((text for text in texts if "=" in text), "--margin")
+    return (parse_number(shares[-1], "--margin") if shares else None), numbers

@@ -1,10 +1,11 @@
-"""Commands for stored runs: runs, report, store."""
+"""Commands for stored runs: runs, store."""
 
 from __future__ import annotations
 
 import sys
 from functools import partial
 from pathlib import Path
+from typing import Literal, get_args
 
 import click
 
@@ -14,18 +15,14 @@ from carob.cli.options import (
     FILE,
     command,
     force_option,
-    golden_option,
     option,
     output_options,
     parse_pairs,
-    report_options,
     store_option,
     subcommand,
 )
-from carob.cli.output import emit, emit_cases, emit_report, emit_result
+from carob.cli.output import emit, emit_result
 from carob.cli.progress import progress_line
-from carob.report import format_json_list
-from carob.report.forms import ReportInputs
 from carob.report.history import (
     format_export,
     format_history,
@@ -33,6 +30,7 @@ from carob.report.history import (
     format_prune,
     format_store_verification,
 )
+from carob.schema import Verdict
 
 
 @command("carob runs --since 7d", "carob runs --dataset support --label branch=main")
@@ -46,6 +44,8 @@ from carob.report.history import (
     metavar="NAME=VALUE",
     help="Only runs with this label. Repeatable.",
 )
+@option("--verdict", type=click.Choice(get_args(Verdict)), help="Only runs with this verdict.")
+@option("--text", metavar="WORDS", help="Only runs with these words in id, dataset or labels.")
 @option("--since", metavar="TIME", help="Only runs since a date, or an age such as 7d.")
 @option("--until", metavar="TIME", help="Only runs until a date, or an age such as 7d.")
 @option(
@@ -56,6 +56,12 @@ from carob.report.history import (
     show_default=True,
     help="Maximum number of runs.",
 )
+@option(
+    "--sort",
+    type=click.Choice(["worst", "dataset"]),
+    help="Order of the listed runs.",
+    show_default="newest first",
+)
 @option("--start", metavar="NEXT", help="Start of the page, as printed by the previous page.")
 @store_option
 @output_options()
@@ -64,9 +70,12 @@ def runs(
     agent: str | None,
     tag: str | None,
     labels: tuple[str, ...],
+    verdict: Verdict | None,
+    text: str | None,
     since: str | None,
     until: str | None,
     limit: int,
+    sort: Literal["worst", "dataset"] | None,
     start: str | None,
     store: str | None,
     form: str,
@@ -78,20 +87,23 @@ def runs(
     find it, such as latest~1, and with its change since the run before of the same
     dataset: the difference of the pass rate, and a different verdict.
     """
-    page = api.history.list_runs(
+    page = api.history.search_runs(
         dataset=dataset,
         agent=agent,
         tag=tag,
-        labels=parse_pairs(labels),
+        labels=parse_pairs(labels, "--label"),
+        verdict=verdict,
+        text=text,
         since=since,
         until=until,
+        sort=sort,
         limit=limit,
         start=start,
         store=store,
     )
     newest = None
-    if not (agent or tag or until or start):
-        newest = _name_of_newest(dataset, parse_pairs(labels))
+    if not any((agent, tag, verdict, text, until, sort, start)):
+        newest = _name_of_newest(dataset, parse_pairs(labels, "--label"))
     emit_result(page, form, output, partial(format_history, page, newest))
 
 
@@ -101,52 +113,6 @@ def _name_of_newest(dataset: str | None, labels: dict[str, str]) -> str | None:
         return f"latest:{dataset}" if dataset else "latest"
     ((key, value), *others) = labels.items()
     return None if dataset or others else f"{key}:{value}"
-
-
-@command("carob report latest", "carob report run.json --format html -o report.html")
-@click.argument("run", type=RUN)
-@option(
-    "--by",
-    multiple=True,
-    metavar="PROPERTY",
-    help="Break down by a property that the run has groups for. Repeatable.",
-)
-@golden_option("Golden data, required by --format sarif.")
-@store_option
-@report_options
-def report(
-    run: str,
-    by: tuple[str, ...],
-    golden: Path | None,
-    store: str | None,
-    form: str,
-    output: Path | None,
-) -> None:
-    """Show a run in any output format.
-
-    RUN is a file written by `carob run --format json`, or a stored run: its id or the
-    start of it, `latest`, `latest:DATASET`, `branch:NAME` or any other LABEL:VALUE.
-    """
-    if form == "json":  # as it was stored, even if this version would write it differently
-        with progress_line("reading the run") as line:
-            progress = line.of("reading", unit_name=" cases")
-            document = api.history.find_document(run, store=store, progress=progress)
-        emit_cases(
-            document.bodies, lambda bodies: format_json_list(document.head, "cases", bodies), output
-        )
-        return
-    with progress_line("reading the run") as line:
-        progress = line.of("reading", unit_name=" cases")
-        stored = api.history.find_run(run, store=store, progress=progress)
-    api.history.check_groups(stored, by)
-    inputs = ReportInputs(
-        stored,
-        by,
-        load_case_lines=lambda: api.datasets.case_lines(golden) if golden else {},
-        load_metrics=api.metrics.metrics,
-        load_earlier_runs=lambda: api.history.earlier_runs(stored, store=store),
-    )
-    emit_report(form, inputs, output)
 
 
 @click.group()
@@ -259,4 +225,4 @@ def prune(
 @store_option
 def label(run: str, labels: tuple[str, ...], store: str | None) -> None:
     """Add labels to a stored run."""
-    api.history.label_run(run, parse_pairs(labels), store=store)
+    api.history.label_run(run, parse_pairs(labels, "LABELS"), store=store)

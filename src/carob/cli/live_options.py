@@ -157,7 +157,7 @@ def live_request(
         "name": options["target"],
         "url": options["target_url"],
         "key_env": options["target_key_env"],
-        "headers": parse_pairs(options["target_headers"]) or None,
+        "headers": parse_pairs(options["target_headers"], "--target-header") or None,
         "retry": options["retry"] or None,
     }
     own = (
@@ -169,7 +169,10 @@ def live_request(
         return None
     return api.live_request.LiveRequest(
         target=flags,
-        state={key: _parse_value(text) for key, text in parse_pairs(options["states"]).items()},
+        state={
+            key: _parse_value(text)
+            for key, text in parse_pairs(options["states"], "--state", "KEY=VALUE").items()
+        },
         concurrency=concurrency,
         max_cost=max_cost,
         on_miss=options["on_miss"],

@@ -230,7 +230,7 @@ def _check_output(ctx: click.Context, _param: click.Parameter, value: Path | Non
     if value is None or value.name == "-" or ctx.resilient_parsing or not value.exists():
         return value
     # Late: few reports go to a file that exists.
-    from carob.api.sources import check_report_path
+    from carob.api.running.sources import check_report_path
 
     check_report_path(value)
     return value
@@ -343,31 +343,35 @@ def judge_options(function: F) -> F:
     return function
 
 
-def parse_pairs(texts: Iterable[str]) -> dict[str, str]:
-    """Parse repeated options of the form NAME=VALUE."""
+def parse_pairs(texts: Iterable[str], option: str, form: str = "NAME=VALUE") -> dict[str, str]:
+    """Parse an option that is repeated in the form NAME=VALUE."""
     pairs: dict[str, str] = {}
     for text in texts:
         name, sign, value = text.partition("=")
         if not sign or not name:
-            raise click.UsageError(f"Found {text!r}, expected NAME=VALUE.")
+            raise _invalid_value(option, text, form)
         pairs[name] = value
     return pairs
 
 
-def parse_numbers(texts: Iterable[str]) -> dict[str, float]:
-    """Parse repeated options of the form METRIC=NUMBER."""
+def parse_numbers(texts: Iterable[str], option: str) -> dict[str, float]:
+    """Parse an option that is repeated in the form METRIC=NUMBER."""
     numbers: dict[str, float] = {}
     for text in texts:
         name, sign, value = text.rpartition("=")
         if not sign or not name:
-            raise click.UsageError(f"Found {text!r}, expected METRIC=NUMBER.")
-        numbers[name] = parse_number(value)
+            raise _invalid_value(option, text, "METRIC=NUMBER")
+        numbers[name] = parse_number(value, option)
     return numbers
 
 
-def parse_number(text: str) -> float:
+def parse_number(text: str, option: str) -> float:
     """Parse a number of an option."""
     try:
         return float(text)
     except ValueError as error:
-        raise click.UsageError(f"Found {text!r}, expected a number.") from error
+        raise _invalid_value(option, text, "a number") from error
+
+
+def _invalid_value(option: str, text: str, form: str) -> click.UsageError:
+    return click.UsageError(f"Invalid value for {option!r}: {text!r}; expected {form}.")

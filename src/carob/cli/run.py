@@ -168,8 +168,8 @@ def run(
         live=live_request(live, concurrency, max_cost),
         golden=golden,
         metrics=metrics,
-        thresholds=parse_pairs(thresholds),
-        params=parse_pairs(params),
+        thresholds=parse_pairs(thresholds, "--threshold", "METRIC=NUMBER"),
+        params=parse_pairs(params, "--param", "METRIC.NAME=VALUE"),
         profile=profile,
         tags=tags,
         where=where,
@@ -199,7 +199,7 @@ def run(
         resume=resume,
         save=not no_store,
         store=store,
-        labels=parse_pairs(labels),
+        labels=parse_pairs(labels, "--label"),
         keep_traces=keep_traces,
     )
     if dry_run:

@@ -10,8 +10,9 @@ from tempfile import TemporaryDirectory
 
 import click
 
-from carob.api import tokens as tokens_api
-from carob.api.golden import GoldenFolder
+from carob.api.golden.folder import GoldenFolder
+from carob.api.load import REGISTRY
+from carob.api.serving import tokens as tokens_api
 from carob.api.store import DEFAULT, store_url
 from carob.cli.options import option, output_options, store_option, subcommand
 from carob.cli.output import emit_result
@@ -77,30 +78,37 @@ def serve(
     except ModuleNotFoundError as error:
         message = f"the server needs {error.name}"
         raise UsageError(message, hint=install_hint("server")) from error
-    with _demo_store() if demo else nullcontext(store_url(store)) as url:
+    with _demo_folder() if demo else nullcontext() as folder:
         serve(
-            url,
+            str(folder / DEFAULT) if folder else store_url(store),
             host,
             Ports(pages=port, otlp=otlp_port, grpc=grpc_port),
             allowed_hosts=hosts,
             require_token=require_token,
+            folder=_golden_in(folder) if folder else GoldenFolder(),
             announce=lambda line: click.echo(line, err=True),
         )
 
 
 @contextmanager
-def _demo_store() -> Generator[str]:
-    """Load the sample data into a directory that is the working directory meanwhile."""
+def _demo_folder() -> Generator[Path]:
+    """Load the sample data into a directory that is the working directory meanwhile. Its path is
+    absolute, so that commands that are copied from its pages work elsewhere, too."""
     from carob.api.demo import load_demo  # late: few servers are demos
 
     here = Path.cwd()
-    with TemporaryDirectory(prefix="carob-demo-") as folder:
+    with TemporaryDirectory(prefix="carob-demo-") as name:
+        folder = Path(name).resolve()
         os.chdir(folder)
         try:
-            load_demo(GoldenFolder(), DEFAULT)
-            yield DEFAULT
+            load_demo(_golden_in(folder), str(folder / DEFAULT))
+            yield folder
         finally:
             os.chdir(here)
+
+
+def _golden_in(folder: Path) -> GoldenFolder:
+    return GoldenFolder(folder / REGISTRY.parent, folder / REGISTRY)
 
 
 @serve.group()

@@ -64,6 +64,7 @@ def traces(files: tuple[Path, ...], mapping: str | None, form: str, output: Path
     metavar="RUN",
     help="Capture the failures of a stored run instead, cut to the turn that went wrong.",
 )
+@option("--case", "cases", multiple=True, metavar="ID", help="Only this failure. Repeatable.")
 @option("--golden", type=INPUT, help="Dataset of that run.", show_default="found by its name")
 @store_option
 @append_option
@@ -81,6 +82,7 @@ def capture(
     status: Literal["ok", "error"] | None,
     mask: bool,
     failed: str | None,
+    cases: tuple[str, ...],
     golden: Path | None,
     store: str | None,
     append: bool,
@@ -105,6 +107,7 @@ def capture(
             report = capture_failed(
                 failed,
                 dst,
+                cases=cases,
                 golden=golden,
                 to=to,
                 append=append,
@@ -113,6 +116,8 @@ def capture(
             )
         emit_result(report, form, output, partial(format_capture, report, str(dst), append=append))
         return
+    if cases:
+        raise click.UsageError("--case requires --failed.")
     if not sources:
         raise click.UsageError("Missing argument 'SOURCES...'.")
     with progress_line("capturing") as line:

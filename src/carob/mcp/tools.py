@@ -16,17 +16,18 @@ import msgspec
 from pydantic import Field
 
 from carob.api import compare as comparing
-from carob.api.case_view import view_case
 from carob.api.datasets import summarise, validate
 from carob.api.history import list_runs, stored_document, stored_run
 from carob.api.lint import lint
 from carob.api.load import is_reference, load
 from carob.api.metrics import metrics
 from carob.api.run_request import RunRequest
-from carob.api.run_view import CaseFilter, view_rows
 from carob.api.runs import evaluate
 from carob.api.traces import add_cases, capture, list_traces
 from carob.api.versions import diff
+from carob.api.views.case import view_case
+from carob.api.views.run import view_rows
+from carob.api.views.run_index import CaseFilter
 from carob.errors import UsageError
 from carob.mcp.answers import (
     PAGE,
@@ -130,9 +131,9 @@ class RunTools(NamedTuple):
         return stored_document(run, store=self.store).decode()
 
     def _failures(self, run: str, after: int) -> tuple[Run, list[CaseResult]]:
-        document, lines = view_rows(run, CaseFilter(), start=after, limit=PAGE, store=self.store)
+        view = view_rows(run, CaseFilter(), start=after, limit=PAGE, store=self.store)
         bad = ("failed", "error", "unscored")
-        return document, [line.result for line in lines if line.result.status in bad]
+        return view.run, [line.result for line in view.lines if line.result.status in bad]
 
 
 class FileTools(NamedTuple):

@@ -8,8 +8,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from carob.api.running.suite_runs import CaseTest, SuiteInfo, merge_tests
 from carob.api.store import git_labels, save_run
-from carob.api.suite_runs import CaseTest, SuiteInfo, merge_tests
 from carob.errors import CarobError
 from carob.files.atomic import write_atomic
 from carob.report import format_json

@@ -11,8 +11,8 @@ import msgspec
 import pytest
 
 from carob.api.load import load
+from carob.api.running.suite_runs import SuiteInfo, check_mergeable, record_test
 from carob.api.store import store_url
-from carob.api.suite_runs import SuiteInfo, check_mergeable, record_test
 from carob.api.testing import Scores, Suite, suite
 from carob.errors import CarobError, UsageError
 from carob.pytest_plugin.arguments import Arguments, parse_marker

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 RUN_FORMS: Mapping[str, str] = {
     "text": "carob.report.run:format_run",
     "json": "carob.report.run:format_run_json",
-    "csv": "carob.report.run:format_run_csv",
+    "csv": "carob.report.run_csv:format_run_csv",
     "md": "carob.report.comment:format_comment",
     "html": "carob.report.html.page:format_page",
     "junit": "carob.report.junit:format_junit",

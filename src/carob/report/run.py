@@ -1,26 +1,21 @@
-"""A run as text, JSON and CSV."""
+"""A run as text and JSON."""
 
 from __future__ import annotations
 
-import csv
-import io
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import groupby
 from typing import NamedTuple
 
 import msgspec
 
 from carob.analysis.causes import describe_cause, group_causes
-from carob.analysis.repeats import count_attempts, pass_all, pass_at
 from carob.files.spool import encode_items
 from carob.report import format_json_list
 from carob.report.forms import ReportInputs
 from carob.report.judge_cost import judge_cost_table
-from carob.report.layout import Block, Preview, TextTable, join_lines, line, status
+from carob.report.layout import Block, Display, Preview, TextTable, join_lines, line, status
 from carob.report.text import count, flat, integers, number, shortened
 from carob.schema import (
-    AttemptCounts,
     AttemptSummary,
     CaseResult,
     CaseScore,
@@ -37,7 +32,6 @@ WHY_INFORMATIONAL = (
     "no metric of the run has a threshold and no profile was used: set one to get a verdict"
 )
 """Why nothing was decided."""
-_CSV = ("case", "trace", "status", "metric", "score_status", "value", "threshold", "reason")
 
 
 def format_run(inputs: ReportInputs) -> str:
@@ -53,6 +47,18 @@ def format_run(inputs: ReportInputs) -> str:
     for comparison in run.summary.modes:
         lines += ["", *_modes(comparison)]
     return join_lines(lines, inputs.display)
+
+
+def format_some_cases(inputs: ReportInputs, results: Sequence[CaseResult], display: Display) -> str:
+    """Return the verdict of a run, and some of its cases with all of their scores."""
+    run = inputs.run
+    lines: list[Block] = [line(status(run.verdict), f": {headline(run)}")]
+    for label in inputs.by:
+        lines += ["", _groups(run, label)]
+    lines += ["", f"{len(results):,} of {count(run.summary.cases.total, 'case')}"]
+    for result in results:
+        lines += _explanation(result, every_score=True)
+    return join_lines(lines, display)
 
 
 def attempt_lines(run: Run) -> Iterator[Block]:
@@ -118,61 +124,6 @@ def format_run_json(inputs: ReportInputs) -> Iterator[str]:
     """Yield the run as its JSON document."""
     head = RESULTS.encode(msgspec.structs.replace(inputs.run, cases=()))
     return format_json_list(head, "cases", encode_items(inputs.run.cases, RESULTS.encode))
-
-
-def format_run_csv(inputs: ReportInputs) -> Iterator[str]:
-    """Yield one row for each score. With repeated attempts, each row has pass@k and pass^k of its
-    case as well."""
-    file = io.StringIO(newline="")
-    writer = csv.writer(file, lineterminator="\n")
-    attempts = inputs.run.summary.attempts
-    ks = [rate.k for rate in attempts.rates] if attempts else []
-    writer.writerow((*_CSV, *_attempt_columns(ks)))
-    # The attempts at a case are next to each other.
-    for _, results in groupby(inputs.run.cases, lambda result: result.case or result.trace):
-        attempted = [*results]
-        rates = _attempt_cells(ks, count_attempts(attempted))
-        for result in attempted:
-            for score in result.scores or (None,):
-                row = (*_csv_row(result, score), *rates)
-                writer.writerow([_csv_cell(value) for value in row])
-        yield file.getvalue()
-        file.seek(0)
-        file.truncate()
-    yield file.getvalue()  # the head of a run without cases
-
-
-def _attempt_columns(ks: Sequence[int]) -> list[str]:
-    if not ks:
-        return []
-    names = [f"{name}{k}" for k in ks for name in ("pass@", "pass^")]
-    return ["attempts", "attempts_passed", "flaky", *names]
-
-
-def _attempt_cells(ks: Sequence[int], counts: AttemptCounts) -> list[object]:
-    """Return the cells of a case, empty for a k of which it has too few decided attempts."""
-    if not ks:
-        return []
-    flaky = "true" if 0 < counts.passed < counts.total else "false"
-    rates: list[object] = []
-    for k in ks:
-        known = counts.total >= k
-        rates += [estimate(k, counts) if known else None for estimate in (pass_at, pass_all)]
-    return [counts.total, counts.passed, flaky, *rates]
-
-
-def _csv_row(result: CaseResult, score: CaseScore | None) -> tuple[object, ...]:
-    pair = (result.case, result.trace, result.status)
-    if score is None:
-        return (*pair, None, None, None, None, result.paired_by)
-    return (*pair, score.metric, score.status, score.value, score.threshold, score.reason)
-
-
-def _csv_cell(value: object) -> object:
-    """Quote text that a spreadsheet would evaluate as a formula."""
-    if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r"):
-        return f"'{value}"
-    return value
 
 
 def headline(run: Run) -> str:
@@ -316,7 +267,7 @@ def _format_unmatched(run: Run) -> Iterator[str]:
         yield f"  and {len(run.unmatched) - _SHOWN:,} more"
 
 
-def _explanation(result: CaseResult) -> Iterator[Block]:
+def _explanation(result: CaseResult, *, every_score: bool = False) -> Iterator[Block]:
     trace = f"trace {flat(result.trace)}, " if result.trace else ""
     name = flat(result.case or result.trace or "")
     yield ""
@@ -324,7 +275,7 @@ def _explanation(result: CaseResult) -> Iterator[Block]:
     if result.judgement:
         yield f"  {result.judgement.profile}: {result.judgement.reason}"
     for score in result.scores:
-        if score.status != "passed":
+        if every_score or score.status != "passed":
             yield f"  {score.metric} {_score_text(score)}"
             yield from (f"    {reason}" for reason in score.reason.splitlines())
     if result.status == "failed":

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from carob.schema.base import Struct
 from carob.schema.case import Case
 from carob.schema.problem import Problem
 from carob.schema.versions import Diff, ReviewStatus
-
-ExpectationField = Literal["response", "tool_calls", "tool_results", "trajectory", "state"]
 
 
 class GoldenEntry(Struct, frozen=True, omit_defaults=False):

@@ -17,7 +17,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from carob.api.ingest import Acceptance, Encoding, Ingest, count_data_points
+from carob.api.serving.ingest import Acceptance, Encoding, Ingest, count_data_points
 from carob.errors import CarobError, FormatError
 from carob.server.binding import check_role
 from carob.server.problems import RequestError

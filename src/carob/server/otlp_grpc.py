@@ -12,7 +12,7 @@ from typing import Any, cast
 import grpc
 from grpc import aio
 
-from carob.api.ingest import Ingest
+from carob.api.serving.ingest import Ingest
 from carob.errors import UsageError
 from carob.server.otlp import LIMIT, Receipt, Refusal, encode_receipt, receive
 from carob.server.protobuf import encode_status

@@ -14,13 +14,14 @@ import uvicorn
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from carob.api.golden import GoldenFolder
-from carob.api.ingest import Ingest
-from carob.api.leases import Leases
-from carob.api.run_jobs import RunJobs
-from carob.api.store import prepare_store
-from carob.api.tokens import TokenCheck, list_tokens
-from carob.api.upkeep import Upkeep
+from carob.api.golden.folder import GoldenFolder
+from carob.api.serving.ingest import Ingest
+from carob.api.serving.leases import Leases
+from carob.api.serving.run_jobs import RunJobs
+from carob.api.serving.tokens import TokenCheck, list_tokens
+from carob.api.serving.trace_uploads import UPLOADS
+from carob.api.serving.upkeep import Upkeep
+from carob.api.store import prepare_store, store_arguments
 from carob.errors import UsageError, install_hint
 from carob.server.app import create_app
 from carob.server.events import EventStream, events_route
@@ -65,6 +66,7 @@ def serve(
     *,
     allowed_hosts: Sequence[str] = (),
     require_token: bool = False,
+    folder: GoldenFolder,
     announce: Callable[[str], None],
 ) -> None:
     """Serve a store until SIGINT or SIGTERM."""
@@ -84,10 +86,14 @@ def serve(
         stack.callback(leases.close)
         jobs = RunJobs(lambda job: events.publish("run", job), leases=leases)
         stack.callback(jobs.close)
-        upkeep = Upkeep(store, GoldenFolder(), publish=events.publish, leases=leases)
+        upkeep = Upkeep(store, folder, publish=events.publish, leases=leases)
         stack.callback(upkeep.close)
         workspace = Workspace(
             store=store,
+            store_arguments=store_arguments(store),
+            golden=folder.path,
+            registry=folder.registry,
+            uploads=folder.path.parent / UPLOADS,
             addresses=addresses,
             jobs=jobs,
             publish=events.publish,

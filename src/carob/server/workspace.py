@@ -6,12 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from carob.api.golden import GoldenFolder
-from carob.api.ingest import Refusals
+from carob.api.golden.folder import GoldenFolder, find_file
 from carob.api.load import REGISTRY
-from carob.api.run_jobs import JobSources, RunJobs
-from carob.api.trace_uploads import UPLOADS
-from carob.api.upkeep import Upkeep
+from carob.api.serving.ingest import Refusals
+from carob.api.serving.run_jobs import JobSources, RunJobs
+from carob.api.serving.trace_uploads import UPLOADS
+from carob.api.serving.upkeep import Upkeep
 from carob.schema.problem import ignore
 
 
@@ -21,6 +21,8 @@ class Workspace:
 
     store: str
     """The path or URL of the store."""
+    store_arguments: tuple[str, ...] = ()
+    """What a copied command needs to find the same store."""
     golden: Path = REGISTRY.parent
     """The folder of golden files that can be listed, edited and released."""
     registry: Path = REGISTRY
@@ -45,3 +47,12 @@ class Workspace:
     def sources(self) -> JobSources:
         """Where the names in a request for a run are looked up."""
         return JobSources(store=self.store, folder=self.folder, uploads=self.uploads)
+
+    @property
+    def registry_arguments(self) -> tuple[str, ...]:
+        """What a copied command needs to find the same releases."""
+        return () if self.registry == REGISTRY else ("--registry", str(self.registry))
+
+    def golden_file(self, name: str) -> str:
+        """Return the path of the golden file of a dataset, for a copied command."""
+        return str(find_file(self.folder, name))

@@ -108,13 +108,16 @@ def open_inbox(store: str) -> Generator[Database]:
         database.close()
 
 
-def append_payloads(database: Database, payloads: Iterable[Payload]) -> None:
-    """Append payloads. When this returns, they are on disk."""
+def append_payloads(database: Database, payloads: Iterable[Payload]) -> int:
+    """Append payloads, and return the number of the last one; those of the others are right before
+    it. When this returns, they are on disk."""
     with database.writing():
         # Numbers are given before the commit. Without the lock, a second server could commit a
         # lower number after the indexer has passed it.
         database.lock_table("payloads")
         database.load("payloads", _PAYLOADS, payloads)
+        row = next(database.rows("SELECT MAX(number) FROM payloads", ()))
+    return int(row[0])
 
 
 def next_payloads(database: Database, after: int) -> list[StoredPayload]:

@@ -7,8 +7,8 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from carob.api.accept import AcceptedLine, accept_changes
-from carob.api.case_view import CaseView, view_case
+from carob.api.golden.accept import AcceptedLine, accept_changes
+from carob.api.views.case import CaseView, view_case
 from carob.report.html.parts import breakable
 from carob.report.markup import Child, Markup, join, tag
 from carob.report.text import count
@@ -85,7 +85,7 @@ def show_case(workspace: Workspace, path: CasePath, query: CasePageQuery) -> Pag
             _tabs(view, path.case, query),
             _tab(view, query),
         ],
-        command=("report", view.run.id),
+        command=_command(workspace, view, path.case, query.tab),
         keys=(
             ("[ ]", "previous, next case"),
             ("t", "next tab"),
@@ -94,6 +94,16 @@ def show_case(workspace: Workspace, path: CasePath, query: CasePageQuery) -> Pag
             ("z", "fold"),
         ),
     )
+
+
+def _command(workspace: Workspace, view: CaseView, case: str, tab: Tab) -> tuple[str, ...] | None:
+    """Return the command that prints what a tab shows; there is none for spans."""
+    if tab == "spans" or (tab == "golden" and view.golden is None):
+        return None
+    if tab == "golden" and view.run.dataset:
+        return ("review", workspace.golden_file(view.run.dataset.name), "--", case)
+    form = ("--format=json",) if tab == "raw" else ()
+    return ("report", view.run.id, f"--case={case}", *form, *workspace.store_arguments)
 
 
 @pages.post("/runs/{run}/cases/{case:path}/accept")
@@ -129,19 +139,22 @@ def _tab(view: CaseView, query: CasePageQuery) -> Markup:
 
 def _headline(view: CaseView, case: str, query: CasePageQuery) -> Markup:
     line = view.attempts[view.attempt - 1]
-    place, total = view.position
-    filtered = any(query.parameters().values())
+    around = view.neighbours
+    cases = "case" if around.total == 1 else "cases"
     good = line.result.status in _GOOD
-    among = "in this filter" if filtered else "cases" if good else "cases that did not pass"
+    among = cases if good else f"{cases} that did not pass"
+    if any(query.parameters().values()):
+        among = "in this filter"
 
     def neighbour(name: str | None, label: str, rel: str) -> Markup | None:
         link = address("runs", view.run.id, "cases", name or "", **query.parameters())
         return tag("a", label, href=link, rel=rel) if name is not None else None
 
-    around = [
-        neighbour(view.previous, "‹ previous", "prev"),
-        tag("span", f" {place:,} of {total:,} {among} "),
-        neighbour(view.next, "next ›", "next"),
+    place = f"{around.position:,} of" if around.position else "not one of"
+    links = [
+        neighbour(around.previous, "‹ previous", "prev"),
+        tag("span", f" {place} {around.total:,} {among} "),
+        neighbour(around.next, "next ›", "next"),
     ]
     return tag(
         "div",
@@ -152,7 +165,7 @@ def _headline(view: CaseView, case: str, query: CasePageQuery) -> Markup:
         ),
         tag(
             "div",
-            tag("span", around, class_="quiet around"),
+            tag("span", links, class_="quiet around"),
             _capture_button(view, case),
             class_="actions",
         ),
@@ -238,7 +251,12 @@ def _conversation(view: CaseView, query: CasePageQuery) -> Markup:
     head = tag(
         "div",
         tag("h2", f"Expected{f' · golden {version}' if version else ''}", class_="golden"),
-        tag("h2", "Actual · trace ", tag("code", result.trace or "none", dir="auto"), _usage(view)),
+        tag(
+            "h2",
+            "Actual · trace ",
+            tag("code", result.trace or "none", dir="auto"),
+            tag("span", _usage(view), class_="facts"),
+        ),
         class_="pair head",
     )
     return tag(
@@ -302,7 +320,11 @@ def _scores(view: CaseView) -> Markup:
     ]
     judgement = result.judgement
     said = judgement and tag("p", tag("strong", judgement.profile), ": ", judgement.reason)
-    facts = [result.paired_by, result.mapper or ""]
+    by = result.paired_by
+    facts = [
+        f"paired {by}" if by.startswith("by ") else by,
+        f"read by {result.mapper}" if result.mapper else "",
+    ]
     head: list[Child] = ["status", "metric", "#value", "#needs", "reason"]
     return tag(
         "section",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
-from carob.api.case_source import CaseSource, TurnFields, edit_fields, format_case, read_case
-from carob.api.drafts import NEW, get_case, put_case
+from carob.api.golden.case_source import CaseSource, TurnFields, edit_fields, format_case, read_case
+from carob.api.golden.drafts import NEW, get_case, put_case
 from carob.report.markup import Child, Markup, tag
 from carob.report.text import count
 from carob.schema import Case, Problem, Turn
@@ -195,7 +195,7 @@ def _turn_fields(number: int, turn: Turn, *, added: bool = False) -> Markup:
         _field("response", "agent should answer", turn.response or ""),
         tag(
             "label",
-            tag("span", "expected tool calls, as JSON; empty: nothing is expected of them"),
+            tag("span", "expected tool calls, as JSON; leave empty to expect nothing of tools"),
             tag("textarea", calls, name="calls", rows=str(min(max(calls.count("\n") + 1, 1), 12))),
         ),
         data_row="1",

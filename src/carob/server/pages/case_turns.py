@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import groupby
 
-from carob.api.case_view import CaseView, TurnView
+from carob.api.views.case import CaseView, TurnView
 from carob.report.markup import Child, Markup, join, tag
 from carob.schema import Turn
 from carob.server.pages.conversation import call_pair, plain_call, response_pair, user_pair

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from carob.api import history
-from carob.api.comparison_view import ComparisonView, MovedFlip, view_comparison
+from carob.api.views.comparison import ComparisonView, MovedFlip, view_comparison
 from carob.report.comparison import changed_inputs
 from carob.report.html.parts import breakable
 from carob.report.markup import Child, Markup, join, tag
@@ -80,7 +80,12 @@ def show_comparison(workspace: Workspace, query: ComparePageQuery) -> Page:
             _input_changes(comparison),
             _flips(view, query),
         ],
-        command=("compare", comparison.before.id, comparison.after.id),
+        command=(
+            "compare",
+            comparison.before.id,
+            comparison.after.id,
+            *workspace.store_arguments,
+        ),
         keys=(("j k", "move"), ("enter", "open")),
     )
 
@@ -273,7 +278,7 @@ def _flip(comparison: Comparison, view: MovedFlip) -> Markup:
         tag(
             "li",
             tag("strong", breakable(item.metric)),
-            f" {score(item.before)} → {score(item.after)} ",
+            f" {score(item.before)} → {score(item.after)}{': ' if item.reason else ''}",
             tag("bdi", difference(item.reason)),
         )
         for item in flip.scores

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 from carob.api import history
-from carob.api.case_history import recent_verdicts
-from carob.api.drafts import get_draft, list_cases, release_draft
-from carob.api.golden import GoldenFolder, find_file
+from carob.api.golden.drafts import get_draft, list_cases, release_draft
+from carob.api.golden.folder import GoldenFolder, find_file
 from carob.api.lint import lint
-from carob.api.run_jobs import JobRequest, list_targets
-from carob.api.trace_uploads import list_uploads
+from carob.api.serving.run_jobs import JobRequest, list_targets
+from carob.api.serving.trace_uploads import list_uploads
 from carob.api.versions import versions
+from carob.api.views.case_history import recent_verdicts
 from carob.errors import CarobError
 from carob.report.markup import Child, Markup, tag
 from carob.report.text import count
@@ -128,7 +129,7 @@ def show_dataset(workspace: Workspace, path: DatasetPath, query: DatasetQuery) -
                 data_selection="page",
             ),
         ],
-        command=("show", _command_name(folder, path.name)),
+        command=_command(workspace, path.name, query, listing.items),
         keys=(("j k", "move"), ("x", "select"), ("enter", "open"), ("e", "edit"), ("/", "search")),
     )
 
@@ -154,8 +155,18 @@ def run_cases(workspace: Workspace, path: DatasetPath, form: RunForm) -> Redirec
     return Redirect(address("jobs", job.id))
 
 
-def _command_name(folder: GoldenFolder, name: str) -> str:
-    return name if "@" in name else f"{folder.path.name}/{find_file(folder, name).name}"
+def _command(
+    workspace: Workspace, name: str, query: DatasetQuery, cases: Sequence[DraftCase]
+) -> tuple[str, ...] | None:
+    """Return the command that lists the same cases; for a release, there is none that filters."""
+    filtered = any((query.tag, query.review, query.q, query.after))
+    if "@" in name:
+        is_default = not workspace.registry_arguments
+        return ("show", name) if is_default and not filtered else None
+    selected = ("--", *(item.case.id for item in cases)) if filtered else ()
+    if filtered and not cases:
+        return None
+    return ("review", workspace.golden_file(name), *selected)
 
 
 def _accept_notice(query: DatasetQuery, draft: Draft) -> Markup | None:
@@ -345,5 +356,7 @@ def _run_fields(workspace: Workspace, draft: Draft) -> Markup:
     options.append(tag("option", "answers recorded in the dataset", value=""))
     source = tag("label", tag("span", "on", class_="inline"), tag("select", options, name="source"))
     return selection_group(
-        f"all {count(draft.cases, 'case')}", tag("button", "Run", type="submit"), source
+        f"all {count(draft.cases, 'case')}" if draft.cases > 1 else "the only case",
+        tag("button", "Run", type="submit"),
+        source,
     )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
-from carob.api.case_history import PastResult, case_history
-from carob.api.drafts import delete_case, get_case, review_case
+from carob.api.golden.drafts import delete_case, get_case, review_case
+from carob.api.views.case_history import PastResult, case_history
 from carob.report.html.parts import breakable
 from carob.report.markup import Child, Markup, join, tag
 from carob.report.text import count
@@ -96,7 +96,7 @@ def show_golden_case(workspace: Workspace, path: GoldenCasePath) -> Page:
             turns,
             _past_runs(path.case, past),
         ],
-        command=("show", path.name),
+        command=("review", workspace.golden_file(path.name), "--", path.case),
         keys=(("e", "edit"), ("j k", "move"), ("enter", "open")),
     )
 
@@ -175,7 +175,7 @@ def _past_runs(case: str, past: list[PastResult]) -> Markup:
         for entry in past
     ]
     passed = sum(entry.result.status == "passed" for entry in past)
-    head: list[Child] = ["status", "run", "when", "version", "scores"]
+    head: list[Child] = ["status", "run", "when (UTC)", "version", "scores"]
     title = tag(
         "h2", f"Past runs: {passed:,} of {count(len(past), 'run')} passed ", strip(statuses)
     )

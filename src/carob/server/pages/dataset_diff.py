@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from carob.api.drafts import load_draft
-from carob.api.golden import GoldenFolder
+from carob.api.golden.drafts import load_draft
+from carob.api.golden.folder import GoldenFolder
 from carob.api.versions import diff_datasets
 from carob.report.markup import Child, Markup, tag
 from carob.report.text import count
@@ -59,7 +59,8 @@ def show_diff(workspace: Workspace, path: DiffPath, query: DiffPageQuery) -> Pag
         command=(
             "diff",
             f"{path.name}@{query.from_}",
-            f"{path.name}@{query.to}" if query.to else "FILE",
+            f"{path.name}@{query.to}" if query.to else workspace.golden_file(path.name),
+            *workspace.registry_arguments,
         ),
     )
 
@@ -67,7 +68,8 @@ def show_diff(workspace: Workspace, path: DiffPath, query: DiffPageQuery) -> Pag
 def _headline(changes: int, bump: Bump) -> str:
     if not changes:
         return "Nothing changed"
-    return f"{count(changes, 'change')} demand a {bump} version"
+    demand = "demands" if changes == 1 else "demand"
+    return f"{count(changes, 'change')} {demand} a {bump} version"
 
 
 def _row(change: Change) -> Markup:

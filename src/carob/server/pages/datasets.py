@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from carob.api.golden import add_dataset, list_datasets
+from carob.api.golden.folder import add_dataset, list_datasets
 from carob.report.markup import Child, Markup, tag
 from carob.schema.draft import GoldenEntry
 from carob.server.pages.page import Page, Pages, Redirect
@@ -37,7 +37,7 @@ def show_datasets(workspace: Workspace) -> Page:
             tag("div", content, id="datasets", data_refresh="dataset"),
             drop_form("Add golden data", "/datasets", "Add"),
         ],
-        command=("versions",),
+        command=("show", str(workspace.golden)) if entries else None,
         keys=(("j k", "move"), ("enter", "open")),
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from carob.api.case_view import CaseView, TurnView
+from carob.api.views.case import CaseView, TurnView
 from carob.report.markup import Child, Markup, tag
 from carob.report.text import count
 from carob.schema import ToolCall

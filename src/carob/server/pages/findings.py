@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from carob.api.golden import find_file
+from carob.api.golden.folder import find_file
 from carob.api.lint import lint, lint_rules
 from carob.report.markup import Child, Markup, tag
 from carob.report.text import count
@@ -49,7 +49,7 @@ def show_findings(workspace: Workspace, path: FindingsPath) -> Page:
             rows_table("Findings", head, rows, "list") if rows else None,
             tag("p", f"And {left:,} more.", class_="quiet") if left > 0 else None,
         ],
-        command=("lint", f"{workspace.golden.name}/{file.name}"),
+        command=("lint", str(file)),
         keys=(("j k", "move"), ("enter", "open")),
     )
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from carob.api import history
 from carob.api.demo import load_demo
 from carob.api.review import count_waiting
-from carob.api.run_before import count_flips
-from carob.api.sessions import count_sessions
+from carob.api.serving.sessions import count_sessions
+from carob.api.views.run_before import count_flips
 from carob.report.markup import Child, Markup, join, tag
 from carob.report.text import count
 from carob.schema import Status, Verdict
@@ -53,7 +53,7 @@ def show_home(workspace: Workspace) -> Page:
         "#passed",
         "#change",
         "last 10 runs",
-        "when",
+        "when (UTC)",
     ]
     table = rows_table("Newest runs", head, [_row(e) for e in by_dataset.values()], "list")
     return Page(
@@ -71,7 +71,7 @@ def show_home(workspace: Workspace) -> Page:
                 data_refresh="run session dataset",
             ),
         ],
-        command=("runs",),
+        command=("runs", *workspace.store_arguments),
         keys=(("j k", "move"), ("enter", "open")),
     )
 
@@ -137,7 +137,9 @@ def _waiting(workspace: Workspace) -> Markup | None:
     sessions = count_sessions(workspace.store)
     parts: list[Child] = []
     if waiting:
-        parts.append(tag("a", f"{count(waiting, 'answer')} wait for review", href="/review"))
+        wait = "waits" if waiting == 1 else "wait"
+        text = f"{count(waiting, 'answer')} {wait} for review"
+        parts.append(tag("a", text, href="/review"))
     if sessions.sessions:
         text = f"{count(sessions.sessions, 'session')}, {sessions.open:,} open"
         parts += [" · " if parts else None, tag("a", text, href="/live")]

@@ -49,7 +49,7 @@ def _title(job: RunJob) -> str:
 def _status(job: RunJob) -> str:
     asking = job.stage == "asking"
     if not job.total:
-        return "the first conversations are held" if asking else "reading the traces"
+        return "holding the first conversations" if asking else "reading the traces"
     parts = [f"{job.done:,} of {job.total:,} {'conversations held' if asking else 'scored'}"]
     if failed := job.failed_conversations if asking else job.failed:
         parts.append(f"{failed:,} failed")
@@ -67,7 +67,7 @@ def _region(job: RunJob) -> Markup:
         max=str(job.total) if job.total else None,
         aria_label="progress",
     )
-    again = tag("p", tag("a", "Look again", href=address("jobs", job.id)), class_="unscripted")
+    again = tag("p", tag("a", "Refresh", href=address("jobs", job.id)), class_="unscripted")
     cancel = post_button("Cancel", address("jobs", job.id, "cancel"))
     content: list[Child] = [tag("h1", f"{_title(job)}: {job.dataset}")]
     if not job.is_over:

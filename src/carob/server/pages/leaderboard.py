@@ -118,7 +118,7 @@ def _page(workspace: Workspace, board: Leaderboard, name: str, picked: tuple[str
             ],
             _separating(board),
         ],
-        command=("leaderboard", *which, *metric),
+        command=("leaderboard", *which, *metric, *workspace.store_arguments),
         keys=(("j k", "move"), ("enter", "open")),
     )
 
@@ -173,7 +173,8 @@ def _ranking(board: Leaderboard) -> Markup:
 def _row(run: RankedRun, reach: float, *, is_tie: bool) -> Markup:
     mark = None
     if run.efficient:
-        mark = tag("span", "◆ efficient", class_="quiet nowrap")
+        title = "No other run is at least as good in quality, cost and latency."
+        mark = tag("span", "◆ efficient", class_="quiet nowrap", title=title)
     rank = [f"{run.rank}", tag("span", " tie", class_="quiet") if is_tie else None]
     return tag(
         "tr",

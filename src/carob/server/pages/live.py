@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Literal
 
-from carob.api.golden import find_file, list_datasets
-from carob.api.ingest import Refusals
-from carob.api.sessions import (
+from carob.api.golden.folder import find_file, list_datasets
+from carob.api.serving.ingest import Refusals
+from carob.api.serving.sessions import (
     count_sessions,
     evaluate_sessions,
     list_sessions,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, TypeVar, get_origin, get_type_hints
@@ -18,7 +18,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from carob.api.review import count_waiting
-from carob.api.sessions import count_open_sessions
+from carob.api.serving.sessions import count_open_sessions
 from carob.errors import CarobError
 from carob.report.markup import Child, Markup, join, tag
 from carob.schema.base import prepare_type
@@ -69,6 +69,8 @@ class Fragment:
     """A part of a page, for scripts that put it into the page."""
 
     content: Child
+    command: tuple[str, ...] | None = None
+    """The arguments of the `carob` command that prints the page with this part."""
 
 
 class Pages:
@@ -146,10 +148,21 @@ def _respond(result: tuple[object, Mapping[str, int]], request: Request) -> Resp
     if isinstance(content, Redirect):
         return RedirectResponse(content.address, status_code=303)
     if isinstance(content, Fragment):
-        return Response(join(content.content), media_type=_HTML)
+        return Response(_with_tokens(_fragment(content)), media_type=_HTML)
     assert isinstance(content, Page)  # noqa: S101 - handlers return nothing else
     theme = request.cookies.get(THEME_COOKIE)
     return render(content, counts, theme, read_only="write" not in request.state.roles)
+
+
+def _fragment(fragment: Fragment) -> str:
+    content = join(fragment.content)
+    if fragment.command is None:
+        return content
+    return tag("body", content, data_command=_quote(fragment.command))
+
+
+def _quote(command: Sequence[str]) -> str:
+    return shlex.join(("carob", *command))
 
 
 def _without_blanks(request: Request) -> Request:
@@ -209,7 +222,7 @@ def render(
         content=join(page.content),
         section=page.section,
         crumbs=page.crumbs,
-        command=shlex.join(("carob", *page.command)) if page.command else None,
+        command=_quote(page.command) if page.command else None,
         keys=page.keys,
         counts=counts or {},
         theme=theme if theme in ("light", "dark") else None,

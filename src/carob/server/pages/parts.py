@@ -15,8 +15,8 @@ from carob.report.text_diff import compare_words
 from carob.schema import Json, Problem, Status
 
 __all__ = ["sign", "stamp"]
-CHUNK = 100
-"""Rows of one table body; browsers skip the layout of those that are off the screen."""
+CHUNK = 50
+"""Rows of one table body, and what scripts load at once: a little more than a screen shows."""
 MAX_TEXT = 20_000
 """Longer texts are cut; the `raw` tab of a page has all of them."""
 
@@ -117,10 +117,12 @@ def filter_form(
     hidden: Mapping[str, str | None],
     *,
     region: str | None = None,
+    source: str | None = None,
     button: str = "Filter",
 ) -> Markup:
     """Return a form that puts its fields into the address. With `region`, scripts apply it while
-    it is filled in, and replace the element with that id."""
+    it is filled in, and replace the element with that id: by that of the whole page, or of
+    `source`, which has nothing else."""
     fixed = [
         tag("input", type="hidden", name=name, value=value)
         for name, value in hidden.items()
@@ -136,14 +138,22 @@ def filter_form(
         class_="filters",
         role="search" if region else None,
         data_region=region,
+        data_source=source,
     )
 
 
-def choice(label: str, name: str, options: Sequence[tuple[str, str]], chosen: str | None) -> Markup:
-    """Return a labelled drop-down; the empty value is `any`."""
+def choice(
+    label: str,
+    name: str,
+    options: Sequence[tuple[str, str]],
+    chosen: str | None,
+    *,
+    default: str = "any",
+) -> Markup:
+    """Return a labelled drop-down, in which `default` is the empty value."""
     items = [
         tag("option", text, value=value, selected=(chosen or "") == value)
-        for value, text in [("", "any"), *options]
+        for value, text in [("", default), *options]
     ]
     return tag("label", tag("span", label), tag("select", items, name=name))
 

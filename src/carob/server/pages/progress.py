@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from carob.api.unfinished import list_unfinished
+from carob.api.running.unfinished import list_unfinished
 from carob.report.markup import Markup, tag
 from carob.schema.history import UnfinishedRun
 from carob.server.binding import Query
@@ -45,7 +45,7 @@ def show_progress(workspace: Workspace, path: ProgressPath) -> Page | Redirect:
                     "Another process makes this run. If that was stopped, run its command again: "
                     "what is scored is not scored again.",
                 ),
-                tag("p", tag("a", "Look again", href=address("progress", run.key)))
+                tag("p", tag("a", "Refresh", href=address("progress", run.key)))
                 if run.finished < run.shards
                 else None,
                 id="progress",

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Annotated
 
 import msgspec
 
-from carob.api.golden import list_datasets
-from carob.api.regression_draft import (
+from carob.api.golden.folder import list_datasets
+from carob.api.golden.regression_draft import (
     Regression,
     add_failed_session,
     add_regressions,
@@ -59,7 +60,7 @@ def preview_case(workspace: Workspace, path: RunPath, query: FailedCaseQuery) ->
             ("Regression case", ""),
         ),
         content=_content(workspace, regression, address("runs", path.run, "regression"), fields),
-        command=("capture", "--failed", path.run, "regressions.json"),
+        command=capture_command(workspace, path.run, [query.case]),
         keys=(("enter", "add to the draft"), ("esc", "back")),
     )
 
@@ -115,6 +116,12 @@ def add_session(workspace: Workspace, path: SessionPath, form: FailedSessionQuer
         workspace.folder, path.session, form.dataset, turn=form.turn, store=workspace.store
     )
     return Redirect(address("datasets", form.dataset, accepted=added.case.id))
+
+
+def capture_command(workspace: Workspace, run: str, cases: Iterable[str]) -> tuple[str, ...]:
+    """Return the command that writes the regression cases to a file."""
+    failed = tuple(f"--case={case}" for case in cases)
+    return ("capture", "--failed", run, *failed, "regressions.json", *workspace.store_arguments)
 
 
 def dataset_names(workspace: Workspace) -> list[str]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from carob.api.calibration import save_calibration
-from carob.api.case_view import view_case
-from carob.api.drafts import review_case
+from carob.api.golden.drafts import review_case
 from carob.api.review import (
     calibrate_queue,
     get_item,
@@ -14,6 +13,7 @@ from carob.api.review import (
     label_item,
     undo_label,
 )
+from carob.api.views.case import view_case
 from carob.report.html.parts import breakable
 from carob.report.markup import Markup, join, tag
 from carob.report.text import count
@@ -78,6 +78,7 @@ def show_item(workspace: Workspace, path: QueuePath, query: QueueQuery) -> Page:
         crumbs=(("Review", "/review"), (queue.metric, "")),
         content=[
             tag("h1", breakable(queue.metric), f": item {item.number:,} of {_total(item, query)}"),
+            _without_score(queue, item, query),
             _progress(queue, item),
             tag(
                 "section",
@@ -91,7 +92,9 @@ def show_item(workspace: Workspace, path: QueuePath, query: QueueQuery) -> Page:
             ),
             _after(queue, query.by),
         ],
-        command=("calibrate", "labels.csv", "--run", queue.run, "-m", queue.metric),
+        command=("calibrate", f"--queue={queue.id}", "--no-store", *workspace.store_arguments)
+        if queue.kappa
+        else None,
         keys=(
             ("1", "correct"),
             ("2", "wrong"),
@@ -169,8 +172,8 @@ def gate_text(queue: ReviewQueue) -> str:
     if queue.is_calibrated:
         return f"may gate: the lower bound reaches {score(queue.required)}"
     if queue.missing is not None:
-        more = count(queue.missing, "label")
-        return f"about {more} missing until it may gate (lower bound {score(queue.required)})"
+        more = count(queue.missing, "more label")
+        return f"about {more} until it may gate: the lower bound must reach {score(queue.required)}"
     if queue.kappa is None:
         return "label some answers as correct and some as wrong"
     return f"may not gate: more such labels will not reach {score(queue.required)}"
@@ -201,6 +204,16 @@ def kappa_bar(queue: ReviewQueue) -> Markup | None:
 
 def _total(item: ReviewItem, query: QueueQuery) -> str:
     return f"{item.items:,} selected" if query.only else f"{item.items:,}"
+
+
+def _without_score(queue: ReviewQueue, item: ReviewItem, query: QueueQuery) -> Markup | None:
+    """Say so if some of the selected cases are not among the items."""
+    left_out = len(set(parse_places(query.only))) - item.items
+    if left_out <= 0:
+        return None
+    have = "has" if left_out == 1 else "have"
+    text = f"{count(left_out, 'selected case')} {have} no score of {queue.metric} to compare with."
+    return tag("p", text, class_="note")
 
 
 def _neighbours(queue: ReviewQueue, item: ReviewItem, query: QueueQuery) -> Markup:

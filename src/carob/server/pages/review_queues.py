@@ -61,7 +61,6 @@ def show_queues(workspace: Workspace, query: ReviewQuery) -> Page:
             rows_table("Queues", head, rows, "list") if rows else nothing,
             _new_queue(workspace, query.run),
         ],
-        command=("calibrate", "labels.csv", "--run", "latest"),
         keys=(("j k", "move"), ("enter", "open")),
     )
 
@@ -90,7 +89,8 @@ def _new_queue(workspace: Workspace, chosen: str | None) -> Markup:
         )
         for run in {run.id: run for run in runs}.values()
     ]
-    names = dict.fromkeys(name for run in runs for name in run.means)
+    asked = [run for run in runs if chosen in (None, run.id)]
+    names = dict.fromkeys(name for run in asked for name in run.means)
     metrics = [tag("option", name, value=name) for name in names]
     return tag(
         "form",

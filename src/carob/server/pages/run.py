@@ -6,7 +6,7 @@ from typing import Annotated
 
 import msgspec
 
-from carob.api.run_view import RunView, view_run
+from carob.api.views.run import RunView, view_run
 from carob.report.charts import proportions
 from carob.report.html.causes import cause_text
 from carob.report.html.parts import breakable
@@ -15,7 +15,7 @@ from carob.report.run import WHY_INFORMATIONAL, metrics_without_scores
 from carob.report.text import count
 from carob.schema import Comparison, MetricComparison, MetricSpec, MetricSummary, Run
 from carob.schema.causes import CauseGroup
-from carob.server.pages.page import Page, Pages
+from carob.server.pages.page import Fragment, Page, Pages
 from carob.server.pages.parts import (
     address,
     delta,
@@ -24,7 +24,7 @@ from carob.server.pages.parts import (
     rows_table,
     score,
 )
-from carob.server.pages.run_cases import CaseListQuery, cases_section
+from carob.server.pages.run_cases import CaseListQuery, cases_region, cases_section, cases_window
 from carob.server.pages.selection import selection_bar
 from carob.server.paths import RunPath
 from carob.server.workspace import Workspace
@@ -70,10 +70,10 @@ def show_run(workspace: Workspace, path: RunPath, query: RunQuery) -> Page:
             _facts(run),
             tag("div", _causes(view, query), _metrics(view), class_="columns"),
             _groups(run, query),
-            cases_section(view, query, selection_bar(workspace, run, view.matched)),
+            cases_section(view, query, selection_bar(workspace, run, view.matched), by=query.by),
             _traces_without_case(run),
         ],
-        command=("report", run.id),
+        command=_command(workspace, run, query),
         keys=(
             ("j k", "move"),
             ("enter", "open"),
@@ -88,6 +88,23 @@ def show_run(workspace: Workspace, path: RunPath, query: RunQuery) -> Page:
     )
 
 
+@pages.get("/runs/{run}/table")
+def show_table(workspace: Workspace, path: RunPath, query: RunQuery) -> Fragment:
+    """Return the cases that a filter selects, without the rest of the page."""
+    view = cases_window(workspace, path.run, query)
+    actions = selection_bar(workspace, view.run, view.matched)
+    windowed = view.matched > len(view.lines)
+    return Fragment(
+        cases_region(view, query, actions, windowed=windowed),
+        command=_command(workspace, view.run, query),
+    )
+
+
+def _command(workspace: Workspace, run: Run, query: RunQuery) -> tuple[str, ...]:
+    by = (f"--by={query.by}",) if query.by else ()
+    return ("report", run.id, *query.options(), *by, *workspace.store_arguments)
+
+
 def run_crumbs(run: Run, *, link: str = "") -> tuple[tuple[str, str], ...]:
     """Return the way to a run."""
     dataset = ()
@@ -100,10 +117,7 @@ def run_crumbs(run: Run, *, link: str = "") -> tuple[tuple[str, str], ...]:
 def _actions(view: RunView) -> list[Markup]:
     run, before = view.run, view.before
     base = address("compare", base=before.id if before else None, run=run.id)
-    deciding = next((use.name for use in run.metrics if use.threshold is not None), None)
     buttons = [link_button("Compare", base, key="c")]
-    if deciding:
-        buttons.append(link_button("Review…", address("review", run=run.id), writes=True))
     links = [
         tag("li", tag("a", form.upper(), href=f"/api/runs/{run.id}/report.{form}"))
         for form in ("html", "md", "csv", "json")
@@ -197,7 +211,7 @@ def _facts(run: Run) -> Markup:
     stopped = tag("p", f"Judging stopped early: {run.stopped}", class_="warning")
     return join(
         [
-            tag("p", f"{numbers} — {asked}, ", moment(run.created_at), class_="quiet"),
+            tag("p", f"{numbers} — {asked}, ", moment(run.created_at), " UTC", class_="quiet"),
             stopped if run.stopped else None,
             remarks,
         ]
@@ -248,7 +262,8 @@ def _closest(view: RunView) -> Markup:
         for _, case, item in margins[:_CLOSE]
     ]
     head: list[Child] = ["case", "metric", "#value"]
-    text = f"All {total:,} passed. Closest to their threshold:"
+    passed = f"All {total:,} passed" if total > 1 else "The only case passed"
+    text = f"{passed}. Closest to the threshold:"
     return join([tag("p", text, class_="quiet"), rows_table("Closest to fail", head, rows)])
 
 
@@ -260,7 +275,13 @@ def _cause_row(run: Run, group: CauseGroup, query: RunQuery) -> Markup:
         "tr",
         tag(
             "th",
-            tag("a", cause_text(group.cause), href=link, aria_current="true" if chosen else None),
+            tag(
+                "a",
+                cause_text(group.cause),
+                href=link,
+                aria_current="true" if chosen else None,
+                data_sets="cause",
+            ),
             scope="row",
         ),
         tag("td", f"{group.cases:,}", class_="n"),
@@ -340,6 +361,7 @@ def _groups(run: Run, query: RunQuery) -> Markup | None:
                 "runs", run.id, **query.parameters(), by=None if name == query.by else name
             ),
             aria_current="true" if name == query.by else None,
+            data_sets="by",
         )
         for name in names
     ]

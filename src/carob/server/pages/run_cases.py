@@ -8,11 +8,12 @@ from typing import Annotated, Literal, get_args
 
 import msgspec
 
-from carob.api.run_view import CaseFilter, CaseLine, RunView, view_rows
+from carob.api.views.run import CaseLine, RowsView, RunView, view_rows
+from carob.api.views.run_index import CaseFilter, parse_cause
+from carob.report.html.causes import cause_text
 from carob.report.markup import Child, Markup, join, tag
 from carob.report.text import count
 from carob.schema import CaseResult, CaseScore, Run, Status
-from carob.schema.causes import Cause, CauseKind
 from carob.server.binding import Query
 from carob.server.pages.page import Fragment, Pages
 from carob.server.pages.parts import (
@@ -26,7 +27,6 @@ from carob.server.pages.parts import (
     strip,
     text_field,
 )
-from carob.server.problems import RequestError
 from carob.server.workspace import Workspace
 
 pages = Pages()
@@ -49,7 +49,7 @@ class CaseListQuery(Query, frozen=True, kw_only=True):
 
     def to_filter(self) -> CaseFilter:
         """Return the filter that this asks for."""
-        cause = parse_cause(self.cause)
+        cause = None if self.cause is None else parse_cause(self.cause)
         return CaseFilter(self.status, self.metric, cause, self.q, self.sort, self.tag)
 
     def parameters(self) -> dict[str, str | None]:
@@ -62,6 +62,12 @@ class CaseListQuery(Query, frozen=True, kw_only=True):
             "q": self.q or None,
             "sort": None if self.sort == "worst" else self.sort,
         }
+
+    def options(self) -> tuple[str, ...]:
+        """Return the options of `carob report` that select the same."""
+        named = self.parameters()
+        named["text"] = named.pop("q")
+        return tuple(f"--{name}={value}" for name, value in named.items() if value)
 
 
 class RowsPath(Query, frozen=True):
@@ -79,43 +85,87 @@ class RowsQuery(CaseListQuery, frozen=True, kw_only=True):
 @pages.get("/runs/{run}/rows")
 def show_rows(workspace: Workspace, path: RowsPath, query: RowsQuery) -> Fragment:
     """Return some rows of the table of cases."""
-    run, lines = view_rows(
-        path.run,
+    view = _read_chunk(workspace, path.run, query, query.start)
+    columns = _columns(view.run)
+    return Fragment([_row(view.run, line, columns, query) for line in view.lines])
+
+
+def cases_window(workspace: Workspace, run: str, query: CaseListQuery) -> RowsView:
+    """Return the first rows of a window over the cases that a filter selects."""
+    return _read_chunk(workspace, run, query, 0)
+
+
+def _read_chunk(workspace: Workspace, run: str, query: CaseListQuery, start: int) -> RowsView:
+    return view_rows(
+        run,
         query.to_filter(),
-        start=query.start,
+        start=start,
         limit=CHUNK,
         golden=workspace.golden,
         registry=workspace.registry,
         store=workspace.store,
     )
-    return Fragment([_row(run, line, _columns(run), query) for line in lines])
 
 
-def parse_cause(text: str | None) -> Cause | None:
-    """Read a cause from an address."""
-    if text is None:
-        return None
-    kind, _, subject = text.partition(":")
-    try:
-        return Cause(msgspec.convert(kind, CauseKind), subject)
-    except msgspec.ValidationError as error:
-        hint = f"expected one of: {', '.join(get_args(CauseKind))}"
-        raise RequestError(400, f"unknown cause {kind!r}", hint=hint) from error
-
-
-def cases_section(view: RunView, query: CaseListQuery, actions: Markup) -> Markup:
+def cases_section(
+    view: RunView, query: CaseListQuery, actions: Markup, *, by: str | None = None
+) -> Markup:
     """Return the filters and the cases that they select, in a form with what can be done with
-    some of them."""
+    some of them. `by` is what the page is broken down by besides."""
+    rows = RowsView(view.run, view.lines, view.matched)
+    return tag(
+        "section",
+        tag("h2", "Cases"),
+        _filters(view.run, query, by),
+        cases_region(
+            rows,
+            query,
+            actions,
+            windowed=view.pages > 1 and view.page == 1,
+            links=_page_links(view, query),
+        ),
+    )
+
+
+def cases_region(
+    view: RowsView,
+    query: CaseListQuery,
+    actions: Markup,
+    *,
+    windowed: bool,
+    links: Markup | None = None,
+) -> Markup:
+    """Return the cases that a filter selects, in a form. If `windowed`, scripts load the rows that
+    are not here."""
     run = view.run
-    shown = f"{view.matched:,} of {count(run.summary.cases.total, 'case')}"
-    order = "worst first" if query.sort == "worst" else "in the order of the dataset"
-    other = "dataset" if query.sort == "worst" else None
-    sort = address("runs", run.id, **{**query.parameters(), "sort": other})
-    source = address("runs", run.id, "rows", **query.parameters())
     columns = _columns(run)
+    table = rows_table(
+        "Cases",
+        _head(columns, complete=len(view.lines) == view.matched),
+        [_row(run, line, columns, query) for line in view.lines],
+        "list cases",
+        total=view.matched,
+        source=address("runs", run.id, "rows", **query.parameters()) if windowed else None,
+    )
+    summary = _summary(view, query)
+    everything = tag("a", "Show all", href=address("runs", run.id))
+    form = tag(
+        "form",
+        _hidden_fields(query),
+        tag("div", actions, summary, class_="toolbar"),
+        table,
+        method="post",
+        action=address("runs", run.id, "selected"),
+        data_selection="stored",
+    )
+    nothing = [summary, tag("p", "No case matches. ", everything)]
+    return tag("div", form if view.lines else nothing, links, id="cases")
+
+
+def _head(columns: Sequence[str], *, complete: bool) -> list[Child]:
     # Of a window, only the rows near the screen could be selected at once.
-    every = tag("input", type="checkbox", data_all="place") if view.pages == 1 else None
-    head: list[Child] = [
+    every = tag("input", type="checkbox", data_all="place") if complete else None
+    return [
         tag("label", tag("span", "select all", class_="unseen"), every)
         if every
         else tag("span", "select", class_="unseen"),
@@ -126,43 +176,22 @@ def cases_section(view: RunView, query: CaseListQuery, actions: Markup) -> Marku
         "#turns",
         "last 10",
     ]
-    table = rows_table(
-        "Cases",
-        head,
-        [_row(run, line, columns, query) for line in view.lines],
-        "list cases",
-        total=view.matched,
-        source=source if view.pages > 1 and view.page == 1 else None,
-    )
-    everything = tag("a", "Show all", href=address("runs", run.id))
-    summary = tag(
+
+
+def _summary(view: RowsView, query: CaseListQuery) -> Markup:
+    """Say how many rows there are, and in which order."""
+    run = view.run
+    shown = f"{view.matched:,} of {count(run.summary.cases.total, 'case')}"
+    order = "worst first" if query.sort == "worst" else "in the order of the dataset"
+    other = "dataset" if query.sort == "worst" else None
+    sort = address("runs", run.id, **{**query.parameters(), "sort": other})
+    return tag(
         "p",
         _chips(run, query),
         tag("span", shown, role="status"),
         f", {order} · ",
-        tag("a", f"sort {'by dataset' if other else 'worst first'}", href=sort),
+        tag("a", f"sort {'by dataset' if other else 'worst first'}", href=sort, data_sets="sort"),
         class_="quiet",
-    )
-    return tag(
-        "section",
-        tag("h2", "Cases"),
-        _filters(run, query),
-        tag(
-            "div",
-            tag(
-                "form",
-                _hidden_fields(query),
-                tag("div", actions, summary, class_="toolbar"),
-                table,
-                method="post",
-                action=address("runs", run.id, "selected"),
-                data_selection="stored",
-            )
-            if view.lines
-            else [summary, tag("p", "No case matches. ", everything)],
-            _page_links(view, query),
-            id="cases",
-        ),
     )
 
 
@@ -185,7 +214,7 @@ def _columns(run: Run) -> list[str]:
     return [name for name in names if name in chosen]
 
 
-def _filters(run: Run, query: CaseListQuery) -> Markup:
+def _filters(run: Run, query: CaseListQuery, by: str | None) -> Markup:
     statuses = [(name, name) for name in get_args(Status)]
     metrics = [(use.name, use.name) for use in run.metrics]
     tags = [(group.value, group.value) for group in run.summary.groups if group.by == "tag"]
@@ -196,15 +225,17 @@ def _filters(run: Run, query: CaseListQuery) -> Markup:
         text_field("text in conversations", "q", query.q),
     ]
     sort = query.parameters()["sort"]
-    hidden = {"cause": query.cause, "sort": sort}
-    return filter_form(address("runs", run.id), fields, hidden, region="cases")
+    hidden = {"cause": query.cause, "sort": sort, "by": by}
+    source = address("runs", run.id, "table")
+    return filter_form(address("runs", run.id), fields, hidden, region="cases", source=source)
 
 
 def _chips(run: Run, query: CaseListQuery) -> Child:
     if not query.cause:
         return None
     link = address("runs", run.id, **{**query.parameters(), "cause": None})
-    return [tag("a", f"{query.cause} ×", href=link, class_="chip on"), " "]
+    words = cause_text(parse_cause(query.cause))
+    return [tag("a", words, " ×", href=link, class_="chip on", data_sets="cause"), " "]
 
 
 def _row(run: Run, line: CaseLine, columns: Sequence[str], query: CaseListQuery) -> Markup:

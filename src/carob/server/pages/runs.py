@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Literal, get_args
+from collections.abc import Iterator, Sequence
+from typing import get_args
 
 from carob.api import history
-from carob.api.unfinished import list_unfinished
+from carob.api.running.unfinished import list_unfinished
 from carob.report.markup import Child, Markup, join, tag
 from carob.report.text import count
 from carob.schema import Verdict
@@ -32,7 +32,8 @@ from carob.server.workspace import Workspace
 
 pages = Pages()
 _LIMIT = 100
-_MAX_LABEL = 16
+_MAX_LABEL = 12
+_SORTS = (("worst", "worst first"), ("dataset", "by dataset"))
 
 
 class RunsPageQuery(Query, frozen=True):
@@ -43,7 +44,7 @@ class RunsPageQuery(Query, frozen=True):
     verdict: Verdict | None = None
     q: str | None = None
     """Part of an id, a dataset or a label."""
-    sort: Literal["worst", "dataset"] | None = None
+    sort: history.RunSort | None = None
     """Of the runs of this page; newest first if left out."""
     focus: str | None = None
     """Set by the key that searches from other pages."""
@@ -60,12 +61,12 @@ def list_runs(workspace: Workspace, query: RunsPageQuery) -> Page:
         labels=dict([_label(query.label)]) if query.label else None,
         verdict=query.verdict,
         text=query.q,
+        sort=query.sort,
         limit=_LIMIT,
         start=query.after,
         store=workspace.store,
     )
-    runs = sorted(found.runs, key=_SORTS[query.sort]) if query.sort else found.runs
-    dataset = ("--dataset", query.dataset) if query.dataset else ()
+    runs = found.runs
     newest = not (query.dataset or query.label or query.verdict or query.q or query.after)
     return Page(
         title="Runs",
@@ -87,7 +88,7 @@ def list_runs(workspace: Workspace, query: RunsPageQuery) -> Page:
                 data_refresh="run",
             ),
         ],
-        command=("runs", *dataset),
+        command=("runs", *_arguments(query), *workspace.store_arguments),
         keys=(
             ("j k", "move"),
             ("enter", "open"),
@@ -96,6 +97,21 @@ def list_runs(workspace: Workspace, query: RunsPageQuery) -> Page:
             ("/", "search"),
         ),
     )
+
+
+def _arguments(query: RunsPageQuery) -> Iterator[str]:
+    """Yield the options of `carob runs` that list the same."""
+    yield from ("--limit", str(_LIMIT))
+    for option, value in (
+        ("--dataset", query.dataset),
+        ("--label", query.label),
+        ("--verdict", query.verdict),
+        ("--text", query.q),
+        ("--sort", query.sort),
+        ("--start", query.after),
+    ):
+        if value:
+            yield f"{option}={value}"
 
 
 def no_runs() -> Markup:
@@ -119,25 +135,11 @@ def _label(text: str) -> tuple[str, str]:
     return name, value
 
 
-def _pass_share(run: RunEntry) -> float:
-    return run.cases.passed / run.cases.total if run.cases.total else 0.0
-
-
-def _dataset_name(run: RunEntry) -> str:
-    return run.dataset or ""
-
-
-_SORTS: dict[str, Callable[[RunEntry], float | str]] = {
-    "worst": _pass_share,
-    "dataset": _dataset_name,
-}
-
-
 def _filters(query: RunsPageQuery) -> Markup:
     verdicts = [(verdict, verdict) for verdict in get_args(Verdict)]
     fields = [
         choice("verdict", "verdict", verdicts, query.verdict),
-        choice("sort", "sort", [("worst", "worst first"), ("dataset", "by dataset")], query.sort),
+        choice("order", "sort", _SORTS, query.sort, default="newest first"),
         text_field("text in ids, datasets, labels", "q", query.q),
     ]
     hidden = {"dataset": query.dataset, "label": query.label}
@@ -154,7 +156,7 @@ def _table(runs: Sequence[RunEntry], query: RunsPageQuery) -> Markup:
         "dataset",
         "#passed",
         "#change",
-        "when",
+        "when (UTC)",
         "labels",
     ]
     chosen = [

@@ -6,17 +6,18 @@ from __future__ import annotations
 import shlex
 from typing import Literal
 
-from carob.api.regression_draft import (
+from carob.api.golden.regression_draft import (
     Regression,
     RegressionBatch,
     add_regressions,
     preview_failed_cases,
 )
 from carob.api.review import create_queue
-from carob.api.run_jobs import list_targets
-from carob.api.selected_cases import (
+from carob.api.serving.run_jobs import list_targets
+from carob.api.views.selected_cases import (
     SelectedCases,
     command_again,
+    find_scoring_metric,
     request_again,
     select_cases,
 )
@@ -26,7 +27,7 @@ from carob.schema import Run
 from carob.server.binding import Query
 from carob.server.pages.page import Page, Pages, Redirect
 from carob.server.pages.parts import address, dataset_choice, rows_table, selection_group
-from carob.server.pages.regression import dataset_names
+from carob.server.pages.regression import capture_command, dataset_names
 from carob.server.pages.run_cases import CaseListQuery
 from carob.server.paths import RunPath, parse_places, places_text
 from carob.server.problems import RequestError
@@ -87,9 +88,10 @@ def _review(workspace: Workspace, selected: SelectedCases, form: SelectionForm) 
     """Review by the metric of the filter, or by the one that most of the cases did not pass."""
     deciding = [spec.name for spec in selected.run.metrics if spec.threshold is not None]
     failed = [name for name in selected.failed_metrics if name in deciding]
-    metric = next(iter([*([form.metric] if form.metric else []), *failed, *deciding]), None)
+    candidates = [form.metric] if form.metric else [*failed, *deciding]
+    metric = find_scoring_metric(selected, candidates, store=workspace.store)
     if metric is None:
-        raise RequestError(422, "no metric of the run has a threshold, so that none can be right")
+        raise RequestError(422, "no metric with a threshold scored these cases")
     queue = create_queue(selected.run.id, metric, store=workspace.store)
     everything = len(selected.places) == selected.run.summary.cases.total
     only = None if everything else places_text(_few(selected))
@@ -98,7 +100,7 @@ def _review(workspace: Workspace, selected: SelectedCases, form: SelectionForm) 
 
 def _few(selected: SelectedCases) -> tuple[int, ...]:
     if len(selected.places) > _MAX_CASES:
-        hint = "select some of them; `carob capture --failed` writes all failures to a file"
+        hint = "narrow the filter, or select some of them"
         message = f"{len(selected.places):,} cases are too many for one page"
         raise RequestError(422, f"{message}, at most {_MAX_CASES:,}", hint=hint)
     return selected.places
@@ -117,7 +119,9 @@ def preview_cases(workspace: Workspace, path: RunPath, query: RegressionsQuery) 
             ("Regression cases", ""),
         ),
         content=_content(workspace, path.run, query, batch),
-        command=("capture", "--failed", path.run, "regressions.json"),
+        command=capture_command(workspace, path.run, (entry.failed for entry in batch.addable))
+        if batch.addable
+        else None,
         keys=(("enter", "add to the draft"), ("esc", "back")),
     )
 
@@ -255,7 +259,7 @@ def _left_out(run: str, batch: RegressionBatch) -> Markup | None:
 def selection_bar(workspace: Workspace, run: Run, matched: int) -> Markup:
     """Return the buttons for the selected cases of a run, for the form around its table."""
     again = command_again(run, workspace.folder)
-    command = shlex.join(("carob", *again)) if again else None
+    command = shlex.join(("carob", *again, *workspace.store_arguments)) if again else None
     targets = [tag("option", f"live agent {name}", value=name) for name in list_targets()]
     recorded = tag("option", "traces of this run", value="")
     source = tag(

@@ -6,9 +6,8 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from carob.api.case_view import align_turns
-from carob.api.golden import find_file, list_datasets
-from carob.api.sessions import (
+from carob.api.golden.folder import find_file, list_datasets
+from carob.api.serving.sessions import (
     add_golden_session,
     capture_session,
     compare_session,
@@ -17,6 +16,7 @@ from carob.api.sessions import (
     open_session,
     session_span_list,
 )
+from carob.api.views.case import align_turns
 from carob.report.markup import Child, Markup, join, tag
 from carob.report.text import count
 from carob.schema import Trace, Turn

@@ -6,8 +6,8 @@ import platform
 import shutil
 
 from carob import __version__
+from carob.api.serving.tokens import list_tokens
 from carob.api.store import stored_bytes
-from carob.api.tokens import list_tokens
 from carob.report.markup import Markup, join, tag
 from carob.server.pages.layout import key_list
 from carob.server.pages.page import Page, Pages
@@ -15,6 +15,7 @@ from carob.server.pages.parts import commands, moment, rows_table
 from carob.server.workspace import Workspace
 
 pages = Pages()
+_ADDRESSES = {"pages": "pages and REST", "otlp": "OTLP/HTTP", "grpc": "OTLP/gRPC"}
 
 
 @pages.get("/settings")
@@ -22,7 +23,7 @@ def show_settings(workspace: Workspace) -> Page:
     """Show how this server is set up."""
     runs = stored_bytes(workspace.store)
     facts = {
-        **{f"{name} address": where for name, where in workspace.addresses.items()},
+        **{_ADDRESSES.get(name, name): where for name, where in workspace.addresses.items()},
         "store": "PostgreSQL" if runs is None else f"SQLite, {runs / 2**20:,.1f} MiB",
         "golden folder": f"{workspace.golden.name}/",
         "disk": _disk(workspace),
@@ -48,7 +49,7 @@ def show_settings(workspace: Workspace) -> Page:
             tag("h2", "Tokens"),
             rows_table("Tokens", ["name", "roles", "created"], tokens)
             if tokens
-            else tag("p", "None. A server on loopback needs none."),
+            else tag("p", "None. A server that only this machine can reach needs none."),
             commands("carob serve token new NAME --role read"),
             tag("h2", "Keys", id="all-keys"),
             tag("p", _opener(), class_="scripts"),

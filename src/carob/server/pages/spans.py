@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
-from carob.api.case_spans import SpanGroup, SpanRow, group_spans, mark_spans
-from carob.api.case_view import CaseView
+from carob.api.views.case import CaseView
+from carob.api.views.case_spans import SpanGroup, SpanRow, group_spans, mark_spans
 from carob.report.markup import Child, Markup, join, tag
 from carob.report.text import count
 from carob.schema import Turn
@@ -49,7 +49,7 @@ def trace_spans(view: CaseView) -> Markup:
     marks = mark_spans(view)
     note = None
     if marks:
-        text = f"{count(len(marks), 'span')} that a score points at: marked ←"
+        text = f"{count(len(marks), 'span')} that a score points at, marked with ←"
         note = tag("p", text, class_="note")
     return waterfall(view.trace.spans, view.trace.turns, marks, note)
 

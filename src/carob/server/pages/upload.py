@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 
 from carob.api.datasets import validate
-from carob.api.golden import list_datasets
-from carob.api.run_jobs import JobRequest
-from carob.api.trace_uploads import add_traces, list_uploads, upload_file
+from carob.api.golden.folder import list_datasets
+from carob.api.serving.run_jobs import JobRequest
+from carob.api.serving.trace_uploads import add_traces, list_uploads, upload_file
 from carob.api.traces import list_traces
 from carob.report.html.parts import breakable
 from carob.report.markup import Child, Markup, join, tag
@@ -79,7 +79,6 @@ def show_upload(workspace: Workspace, query: UploadQuery) -> Page:
                 f"curl -F file=@traces.jsonl {where}/api/traces",
             ),
         ],
-        command=("validate", "golden.json"),
     )
 
 
@@ -138,7 +137,7 @@ def _traces_page(workspace: Workspace, id: str) -> Page:
             _run_form(workspace, id, listing),
             _traces(listing),
         ],
-        command=("traces", file.name),
+        command=("traces", str(file)),
     )
 
 

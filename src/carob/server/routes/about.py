@@ -7,8 +7,8 @@ import msgspec
 from carob import __version__
 from carob.api import datasets as datasets_api
 from carob.api import metrics as metrics_api
-from carob.api.sessions import check_writable
-from carob.api.upkeep import ServerRule, ServeSettings
+from carob.api.serving.sessions import check_writable
+from carob.api.serving.upkeep import ServerRule, ServeSettings
 from carob.errors import CarobError
 from carob.schema import MetricInfo
 from carob.schema.base import Struct

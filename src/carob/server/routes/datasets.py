@@ -9,8 +9,8 @@ from starlette.responses import Response
 from carob.api import datasets as datasets_api
 from carob.api import lint as lint_api
 from carob.api import versions as versions_api
-from carob.api.drafts import load_draft
-from carob.api.golden import SUFFIXES
+from carob.api.golden.drafts import load_draft
+from carob.api.golden.folder import SUFFIXES
 from carob.errors import CarobError
 from carob.report.versions import diff_document
 from carob.schema import DatasetSummary, LintedFile, Problem, Validation

@@ -8,9 +8,9 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
-from carob.api import drafts as drafts_api
-from carob.api import golden as golden_api
 from carob.api import versions as versions_api
+from carob.api.golden import drafts as drafts_api
+from carob.api.golden import folder as golden_api
 from carob.report.versions import diff_document
 from carob.schema import Bump, Case, Release, ReviewStatus
 from carob.schema.base import Json

@@ -9,7 +9,7 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from carob.api.run_jobs import JobRequest, RunJobs, list_targets
+from carob.api.serving.run_jobs import JobRequest, RunJobs, list_targets
 from carob.schema.base import Struct
 from carob.schema.job import RunJob
 from carob.server.binding import Endpoints, Query, Reply, WholeList

@@ -12,7 +12,7 @@ from starlette.responses import Response, StreamingResponse
 from carob.api import compare as compare_api
 from carob.api import history as history_api
 from carob.api.compare import ALPHA, MARGIN
-from carob.api.run_view import index_run, stored_report
+from carob.api.views.run import index_run, stored_report
 from carob.errors import NotFoundError
 from carob.report.forms import report_parts
 from carob.schema import CaseResult, Comparison, GateResult, Run

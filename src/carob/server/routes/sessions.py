@@ -6,7 +6,7 @@ from typing import Annotated
 
 import msgspec
 
-from carob.api import sessions as sessions_api
+from carob.api.serving import sessions as sessions_api
 from carob.schema.base import Json
 from carob.schema.session import CapturedCase, SessionDetail, SessionPage, SessionState
 from carob.server.binding import Endpoints, Query, Reply

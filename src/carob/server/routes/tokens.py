@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from carob.api import tokens as tokens_api
+from carob.api.serving import tokens as tokens_api
 from carob.schema.base import Struct
 from carob.schema.token import NewToken, TokenInfo, TokenRole
 from carob.server.binding import Endpoints, Query, Reply

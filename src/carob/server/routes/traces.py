@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from starlette.responses import Response
 
-from carob.api import trace_uploads as uploads_api
+from carob.api.serving import trace_uploads as uploads_api
 from carob.api.traces import list_traces as describe_traces
 from carob.report.traces import traces_document
 from carob.schema.base import Json, Struct

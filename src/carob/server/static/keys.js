@@ -9,7 +9,7 @@ const GO = { h: "/", r: "/runs", d: "/datasets", v: "/review", l: "/live", m: "/
 let prefix = null;
 
 function rows() {
-  return [...document.querySelectorAll("table.list tbody tr, .list > article")].filter((row) => row.checkVisibility());
+  return [...document.querySelectorAll("table.list tbody tr:not(.gap), .list > article")].filter((row) => row.checkVisibility());
 }
 
 function currentRow() {

@@ -12,10 +12,11 @@ export async function load(address, signal) {
   return parse(await answer.text());
 }
 
-export function replace(id, source) {
+// Without `always`, a region that looks the same stays as it is.
+export function replace(id, source, always = false) {
   const old = document.getElementById(id);
   const fresh = source.getElementById(id);
-  if (!old || !fresh || old.innerHTML === fresh.innerHTML) return false;
+  if (!old || !fresh || (!always && old.innerHTML === fresh.innerHTML)) return false;
   const known = new Set([...old.querySelectorAll("[data-id]")].map((row) => row.dataset.id));
   const checked = new Set([...old.querySelectorAll("input:checked")].map((box) => box.value));
   const current = old.querySelector(".current")?.dataset.id;

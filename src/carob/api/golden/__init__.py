@@ -1,0 +1,1 @@
+"""Golden files that are edited in place, and what becomes golden."""

@@ -1,0 +1,1 @@
+"""Live agents: ask them the golden questions, and record what they did."""

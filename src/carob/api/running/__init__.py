@@ -1,0 +1,1 @@
+"""How a run is made: what to score, with what, from where, in which process."""

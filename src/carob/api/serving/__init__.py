@@ -1,0 +1,1 @@
+"""What only a server does: receive spans, keep sessions, work in the background."""
