@@ -13,6 +13,7 @@ SECONDS ?= 60
 DEVELOPED := .venv/.developed
 MUTATION := .venv/.mutation
 EVERY ?= 4
+FIRST ?= 0
 PEERS := .peers/.installed
 FRAMEWORKS := .frameworks/.installed
 FAST_TESTS := tests/analysis tests/cli tests/config tests/metrics tests/policy tests/runner tests/versions tests/test_layers.py
@@ -57,7 +58,7 @@ coverage: $(DEVELOPED) $(PEERS) $(FRAMEWORKS)  ## run all tests, and report line
 	@test ! -e .coverage/failed || { echo 'error: some tests failed, see above' >&2; exit 1; }
 
 mutation: $(MUTATION)  ## change the code in EVERY nth place, and list the changes that no test notices
-	nice $(BIN)/python -m tests.mutation --every $(EVERY)
+	nice $(BIN)/python -m tests.mutation --every $(EVERY) --first $(FIRST)
 
 lint: $(DEVELOPED)  ## check formatting, lint and types
 	$(BIN)/ruff format --check .

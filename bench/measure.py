@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -117,8 +118,8 @@ def cpu_time(command: Command, *, folder: Path, fine: Collection[int] = (0,)) ->
 
 # Worker processes are children of a fork server, so `wait4` misses them. This launcher looks at all
 # descendants twenty times a second. Pages that processes share are divided among them (PSS).
-_TREE_MEMORY = """
-import ctypes, os, sys, time
+_TREE_COST = """
+import ctypes, os, resource, sys, time
 PR_SET_CHILD_SUBREAPER = 36
 ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
 quiet = [(os.POSIX_SPAWN_OPEN, fd, os.devnull, os.O_WRONLY, 0) for fd in (1, 2)]
@@ -162,19 +163,31 @@ while True:
     else:
         peak = max(peak, memory())
         time.sleep(0.05)
-print(max(peak, alone))
+usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+print(max(peak, alone), usage.ru_utime + usage.ru_stime)
 sys.exit(code)
 """
 
 
-def tree_memory(command: Command, *, folder: Path, fine: Collection[int] = (0,)) -> float:
-    """The peak resident memory of a command and of all processes that it starts, together, in MB;
-    at least that of its largest process, which the kernel knows exactly."""
-    launcher = [sys.executable, "-S", "-c", _TREE_MEMORY, *command]
+@dataclass(frozen=True, kw_only=True)
+class Cost:
+    """What a command and all processes that it starts need, together."""
+
+    memory: float
+    """The peak of their resident memory in MB; at least that of the largest process, which the
+    kernel knows exactly."""
+    seconds: float
+    """CPU time."""
+
+
+def tree_cost(command: Command, *, folder: Path, fine: Collection[int] = (0,)) -> Cost:
+    """The cost of a command; `fine` are its accepted exit codes."""
+    launcher = [sys.executable, "-S", "-c", _TREE_COST, *command]
     done = _run(launcher, check=False, folder=folder)
     if done.returncode not in fine:
         done.check_returncode()
-    return int(done.stdout) / 2**20
+    memory, seconds = done.stdout.split()
+    return Cost(memory=int(memory) / 2**20, seconds=float(seconds))
 
 
 def _run(
