@@ -39,6 +39,14 @@ function watch(form) {
     apply();
   });
   form.querySelector("button[type=submit]").hidden = true;
+  if (changed(form)) apply();
+}
+
+// What was typed or chosen before this script ran, or restored by the browser, sent no event to it.
+function changed(form) {
+  const asServed = form.cloneNode(true);
+  asServed.reset();
+  return address(form, form.action) !== address(asServed, form.action);
 }
 
 // Links that change one parameter keep the others as they are now, not as they were on arrival.
