@@ -18,6 +18,9 @@ PEERS := .peers/.installed
 FRAMEWORKS := .frameworks/.installed
 FAST_TESTS := tests/analysis tests/cli tests/config tests/metrics tests/policy tests/runner tests/versions tests/test_layers.py
 
+# The tests start hundreds of commands: without bytecode each of them compiles the package again.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help install demo check test coverage mutation lint format docs site package pictures bench captures torture peers lock clean

@@ -31,7 +31,7 @@ _ORPHAN_SECONDS = 10.0
 def kill_commands(
     seconds: float, *, seed: int = 0, scenarios: Sequence[Scenario] = SCENARIOS
 ) -> Tally:
-    """Kill commands for some time, each scenario in turn."""
+    """Kill commands for some time, and until one was killed, each scenario in turn."""
     random = Random(seed)  # noqa: S311 - a repeatable campaign
     tally = Tally("kills")
     end = time.monotonic() + seconds
@@ -39,9 +39,9 @@ def kill_commands(
         folder = Path(name)
         with prepared_samples(folder) as samples:
             stages: dict[str, Stage] = {}
-            while time.monotonic() < end:
+            while time.monotonic() < end or not tally.total:
                 for scenario in scenarios:
-                    if time.monotonic() > end:
+                    if time.monotonic() > end and tally.total:
                         break
                     if scenario.name not in stages:
                         own = folder / f"stage{len(stages)}"
@@ -72,7 +72,8 @@ def _attempt(stage: Stage, folder: Path, random: Random, tally: Tally) -> None:
 
 
 def kill_with_postgres(seconds: float, *, seed: int = 0) -> Tally:
-    """Kill commands that write to PostgreSQL, or the server while they do."""
+    """Kill commands that write to PostgreSQL, or the server while they do, for some time and until
+    one was killed."""
     random = Random(seed)  # noqa: S311 - a repeatable campaign
     tally = Tally("kills")
     end = time.monotonic() + seconds
@@ -80,7 +81,7 @@ def kill_with_postgres(seconds: float, *, seed: int = 0) -> Tally:
         folder = Path(name)
         with prepared_samples(folder) as samples:
             store = _PostgresStore(url, samples)
-            while time.monotonic() < end:
+            while time.monotonic() < end or not tally.total:
                 store.attempt(random, tally)
     return tally
 
