@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from heapq import merge
 
 from msgspec import UNSET
@@ -86,15 +86,17 @@ def verdict(summary: RunSummary) -> Verdict:
     return "passed" if counts.passed else "informational"
 
 
-def _group_keys(case: Case, labels: Sequence[str]) -> Iterator[tuple[str, str]]:
+def _group_keys(case: Case, labels: Sequence[str]) -> Iterable[tuple[str, str]]:
     """The groups that a case belongs to."""
-    yield from (("agent", agent) for agent in dict.fromkeys(case.agents or ()))
-    yield from (("tag", tag) for tag in dict.fromkeys(case.tags))
+    keys = [("agent", agent) for agent in case.agents or ()]
+    keys += [("tag", tag) for tag in case.tags]
+    metadata = case.metadata
     for label in labels:
-        value = case.metadata.get(label)
-        items = value if isinstance(value, list) else [value]
-        texts = [str(item) for item in items if isinstance(item, str | int | float)]
-        yield from ((label, text) for text in dict.fromkeys(texts))
+        if label in metadata:
+            value = metadata[label]
+            items = value if isinstance(value, list) else [value]
+            keys += [(label, str(item)) for item in items if isinstance(item, str | int | float)]
+    return dict.fromkeys(keys)
 
 
 def _in_order(keys: Iterable[tuple[str, str]], labels: Sequence[str]) -> list[tuple[str, str]]:

@@ -17,7 +17,7 @@ import msgspec
 from carob.api.live_request import LiveRequest
 from carob.api.load import PathName, as_list
 from carob.api.run_request import Listeners, RunRequest
-from carob.api.running.assemble import assemble_run, dataset_info
+from carob.api.running.assemble import assemble_run
 from carob.api.running.evaluation import Evaluation
 from carob.api.running.judges import judge_pool
 from carob.api.running.plan import Profiles, make_plan
@@ -319,7 +319,7 @@ def _finish(
 ) -> Run:
     plan, results = scored.job.plan, scored.results
     run = assemble_run(
-        dataset_info(cases.whole) if cases else None,
+        cases.info if cases else None,
         plan.specs,
         results.results,
         scored.job.by_id,

@@ -18,7 +18,7 @@ import msgspec
 
 from carob import __version__
 from carob.api.run_request import Listeners, RunRequest
-from carob.api.running.assemble import assemble_run, dataset_info
+from carob.api.running.assemble import assemble_run
 from carob.api.running.prepare import PreparedRun, prepare_run, scoring_job, shard_paths
 from carob.api.running.sources import chunk_batches, expecting_traces, log_finders, log_names
 from carob.api.store import git_labels
@@ -26,7 +26,6 @@ from carob.errors import InputError, StoppedError, UsageError
 from carob.runner.judging import JudgeScorer
 from carob.runner.merge import combine_batches, merge_batches
 from carob.schema import Run
-from carob.schema.digest import dataset_digest
 from carob.schema.field_map import ALL_FIELDS
 from carob.store import open_store
 from carob.store.document import split_run
@@ -151,7 +150,7 @@ class ShardedRun:
         else:
             merged = merge_batches(self._job, shards)
         run = assemble_run(
-            dataset_info(cases.whole) if cases else None,
+            cases.info if cases else None,
             plan.specs,
             merged.results,
             self._job.by_id,
@@ -180,7 +179,7 @@ def _scored_by(request: RunRequest, prepared: PreparedRun) -> bytes:
     return msgspec.json.encode(
         {
             "carob": __version__,
-            "dataset": dataset_digest(cases.whole) if cases else None,
+            "dataset": cases.info.digest if cases else None,
             "selection": cases.selection if cases else None,
             "metrics": plan.specs,
             "profiles": [plan.profile, plan.profiles],

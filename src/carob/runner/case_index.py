@@ -37,7 +37,7 @@ class CaseIndex(Mapping[str, Case]):
         self._exact = DigestTable(zip(exact, folded, strict=True))
 
     def __getitem__(self, id: str) -> Case:
-        return self.cases[self._position(id)]
+        return self._find(id)[1]
 
     def __iter__(self) -> Iterator[str]:
         return iter(dict.fromkeys(case.id for case in self.cases))
@@ -48,12 +48,13 @@ class CaseIndex(Mapping[str, Case]):
     def position(self, id: str) -> int:
         """Return the position of a case that is known to exist, if possible without loading it."""
         places = self._ids.find(text_digest(id))
-        return places[0] if len(places) == 1 else self._position(id)
+        return places[0] if len(places) == 1 else self._find(id)[0]
 
-    def _position(self, id: str) -> int:
+    def _find(self, id: str) -> tuple[int, Case]:
         for place in reversed(self._ids.find(text_digest(id))):
-            if self.cases[place].id == id:
-                return place
+            case = self.cases[place]
+            if case.id == id:
+                return place, case
         raise KeyError(id)
 
     def find_message(self, message: str, turns: int) -> Sequence[int]:

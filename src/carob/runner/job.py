@@ -18,7 +18,7 @@ Batch: TypeAlias = Callable[[], Iterable[Trace | Pair]]
 """Reads some of the traces, or pairs that are known already. Picklable, for worker processes."""
 
 _KNOWN_DIGESTS = 4096
-"""Digests of cases that are remembered; with more cases, they are computed again."""
+"""Cases whose digests are remembered; those of others are computed again."""
 
 
 class BatchResult(Struct, frozen=True):
@@ -49,7 +49,9 @@ class ScoringJob:
     by_id: CaseIndex = field(init=False)
     """The cases to score, by id."""
     _ids: frozenset[str] | None = field(init=False)
-    _digests: dict[str, str] = field(init=False, default_factory=dict[str, str])
+    _digests: dict[str, tuple[Case, str]] = field(
+        init=False, default_factory=dict[str, tuple[Case, str]]
+    )
 
     def __post_init__(self) -> None:
         pairing = Pairing(self.cases or ())
@@ -72,7 +74,10 @@ class ScoringJob:
     def score(self, batch: Batch) -> BatchResult:
         """Score the traces of a batch while they are read."""
         unmatched: list[Pair] = []
-        results = [self.plan.score(pair) for pair in self.matched(batch, unmatched)]
+        results = [
+            self.add_digest(self.plan.score(pair), pair.case)
+            for pair in self.matched(batch, unmatched)
+        ]
         return self.batch_result(results, unmatched)
 
     def matched(self, batch: Batch, unmatched: list[Pair]) -> Iterator[Pair]:
@@ -99,19 +104,22 @@ class ScoringJob:
     ) -> BatchResult:
         """Build the result of a batch."""
         return BatchResult(
-            results=tuple(map(self.add_digest, results)),
+            results=tuple(results),
             unmatched=tuple(UnmatchedTrace(pair.trace.id, pair.reason) for pair in unmatched),
             only_unmatched=unmatched[0].trace if len(unmatched) == 1 else None,
             usage=usage or {},
         )
 
-    def add_digest(self, result: CaseResult) -> CaseResult:
+    def add_digest(self, result: CaseResult, case: Case | None) -> CaseResult:
         """Add the digest of the case, by which comparisons align runs."""
-        if result.case is None:
+        if case is None:
             return result
-        digest = self._digests.get(result.case)
-        if digest is None:
-            if len(self._digests) >= _KNOWN_DIGESTS:
-                self._digests.clear()
-            digest = self._digests[result.case] = expectation_digest(self.by_id[result.case])
+        # Rows with recorded answers may share an id, so the digest is that of this very row.
+        known = self._digests.get(case.id)
+        if known is not None and known[0] is case:
+            return msgspec.structs.replace(result, digest=known[1])
+        digest = expectation_digest(case)
+        # Cases in a file are decoded for each trace: remembering them would only take memory.
+        if isinstance(self.cases, tuple) and len(self._digests) < _KNOWN_DIGESTS:
+            self._digests[case.id] = case, digest
         return msgspec.structs.replace(result, digest=digest)

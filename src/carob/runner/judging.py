@@ -112,7 +112,8 @@ class JudgeScorer:
         async def score_pair(pair: Pair) -> JudgedResult:
             nonlocal ended
             try:
-                return await self._job.plan.score_with_judges(pair)
+                judged = await self._job.plan.score_with_judges(pair)
+                return judged._replace(result=self._job.add_digest(judged.result, pair.case))
             finally:
                 slots.release()
                 ended += 1

@@ -140,7 +140,7 @@ class BatchMerger:
                 status = self._job.plan.status_without_scores(case)
                 result = CaseResult(case=case.id, trace=None, status=status, paired_by=NO_TRACE)
                 key = ResultKey(position, "", _LAST, number)
-                self._sorter.add(key, self._job.add_digest(result))
+                self._sorter.add(key, self._job.add_digest(result, case))
 
     def _find_uncovered_cases(self) -> Iterator[Case]:
         if self._job.selected is not None:

@@ -36,7 +36,6 @@ from carob.schema import (
     TargetSettings,
     Trace,
 )
-from carob.schema.digest import dataset_digest
 from carob.schema.problem import ProblemListener, ignore
 from carob.store.unfinished import RunKey
 from carob.targets.conversation import TimeLimits
@@ -201,7 +200,7 @@ def record_live(inputs: LiveInputs) -> LiveRecording:
         {
             "carob": __version__,
             "target": described,
-            "dataset": dataset_digest(cases.whole),
+            "dataset": cases.info.digest,
             "selection": cases.selection,
             "state": request.state,
         }

@@ -9,8 +9,9 @@ from typing import NamedTuple
 import msgspec
 
 from carob.api.load import PathName, as_list, load_golden
+from carob.api.running.assemble import dataset_info
 from carob.errors import UsageError
-from carob.schema import Case, CaseSelection, Dataset
+from carob.schema import Case, CaseSelection, Dataset, RunDataset
 from carob.text.spelling import did_you_mean
 
 
@@ -20,6 +21,8 @@ class SelectedCases(NamedTuple):
     whole: Dataset
     part: Dataset
     selection: CaseSelection
+    info: RunDataset
+    """The description of the whole dataset."""
 
 
 def make_selection(
@@ -74,7 +77,7 @@ def load_selected(
         part = select_cases(whole, selection)
         selection = msgspec.structs.replace(selection, total=len(whole.cases))
     _check_properties(by, part)
-    return SelectedCases(whole, part, selection)
+    return SelectedCases(whole, part, selection, dataset_info(whole))
 
 
 def _check_properties(by: Sequence[str], dataset: Dataset) -> None:

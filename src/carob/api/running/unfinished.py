@@ -14,7 +14,6 @@ from carob.api.running.selection import SelectedCases
 from carob.api.running.sources import FileState
 from carob.runner.job import ScoringJob
 from carob.schema import Trace
-from carob.schema.digest import dataset_digest
 from carob.schema.history import UnfinishedRun
 from carob.store import exists, open_store
 from carob.store.unfinished import (
@@ -92,7 +91,7 @@ def run_key(
         "files": [FileState.of(path) for path in paths],
         "traces": recorded,
         "mapping": mapping,
-        "dataset": dataset_digest(cases.whole) if cases else None,
+        "dataset": cases.info.digest if cases else None,
         "selection": cases.selection if cases else None,
         "metrics": job.plan.specs,
         "profiles": [job.plan.profile, job.plan.profiles],
