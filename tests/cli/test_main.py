@@ -54,6 +54,14 @@ def test_error_goes_to_stderr_with_its_hint_and_exit_code_2(tmp_path: Path):
         (("run", "--dataset", "x"), "unknown option --dataset\n\nhint: did you mean --golden?"),
         (("run", "--goldn", "x"), "unknown option --goldn\n\nhint: did you mean --golden?"),
         (
+            ("show", "--where", "x"),
+            "unknown option --where\n\nhint: run `carob show --help` for usage",
+        ),
+        (
+            ("synth", "golden.json"),
+            "missing argument 'DST'\n\nhint: run `carob synth --help` for usage",
+        ),
+        (
             ("traces",),
             "missing argument 'FILES...'\n\nhint: run `carob traces --help` for usage",
         ),

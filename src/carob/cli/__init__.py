@@ -190,9 +190,9 @@ def _usage_error(error: click.ClickException) -> UsageError:
     context = error.ctx if isinstance(error, click.UsageError) else None
     hint = f"run `{context.command_path} --help` for usage" if context else None
     if isinstance(error, click.NoSuchOption):
-        text = f"unknown option {error.option_name}"
-        similar = sorted(error.possibilities or ())
-        known = _OTHER_TOOLS.get(error.option_name) or nearest_name(error.option_name, similar)
-        candidates = [known] if known else similar
+        name, similar = error.option_name, sorted(error.possibilities or ())
+        text = f"unknown option {name}"
+        known = _OTHER_TOOLS.get(name) or nearest_name(name, similar)
+        candidates = [known] if known else [option for option in similar if option.startswith(name)]
         hint = f"did you mean {' or '.join(candidates)}?" if candidates else hint
     return UsageError(text[:1].lower() + text[1:], hint=hint)

@@ -152,7 +152,7 @@ def synth(
         emit_result({"relations": known}, form, output, partial(format_relations, known))
         return
     if src is None or dst is None:
-        raise click.UsageError("Missing argument 'SRC' or 'DST'.")
+        raise click.UsageError(f"Missing argument {'SRC' if src is None else 'DST'!r}.")
     limits = dict(map(_parse_quota, quotas))
     with progress_line("generating") as line:
         if model is None:

@@ -100,6 +100,8 @@ def _compile_combination(
 def _compile_comparison(node: ast.Compare) -> ValueReader:
     if any(type(op) not in _COMPARISONS for op in node.ops):
         raise _error_for(node)
+    if any(isinstance(op, ast.Lt | ast.LtE | ast.Gt | ast.GtE) for op in node.ops):
+        _refuse_lists([node.left, *node.comparators])
     first = _compile_node(node.left)
     pairs = zip(node.ops, node.comparators, strict=True)
     steps = [(_COMPARISONS[type(op)], _compile_node(side)) for op, side in pairs]
@@ -116,6 +118,22 @@ def _compile_comparison(node: ast.Compare) -> ValueReader:
     return read
 
 
+def _refuse_lists(sides: Iterable[ast.expr]) -> None:
+    """Refuse to order a field that is a list: `turns > 3` would select nothing, and its opposite
+    everything."""
+    for side in sides:
+        if isinstance(side, ast.Name | ast.Attribute | ast.Subscript):
+            names = _split_path(side)
+            if not _is_word(names) and _check_path(names):
+                path = ".".join(names)
+                hint = f"did you mean len({path})?"
+                raise UsageError(f"cannot order `{path}`, which is a list", hint=hint)
+
+
+def _is_word(names: list[str]) -> bool:
+    return len(names) == 1 and names[0] in _WORDS
+
+
 def _holds(holds: ComparisonOperator, left: Value, right: Value) -> bool:
     try:
         return holds(left, right)
@@ -129,7 +147,7 @@ def _length(value: Value) -> int | None:
 
 def _compile_path(node: ast.expr) -> ValueReader:
     names = _split_path(node)
-    if len(names) == 1 and names[0] in _WORDS:
+    if _is_word(names):
         word = _WORDS[names[0]]
         return lambda _: word
     _check_path(names)
@@ -155,17 +173,17 @@ def _split_path(node: ast.expr) -> list[str]:
             raise _error_for(node)
 
 
-def _check_path(names: list[str]) -> None:
-    """Reject names that no case can have; free JSON, such as metadata, may have any."""
+def _check_path(names: list[str]) -> bool:
+    """Reject names that no case can have; free JSON, such as metadata, may have any. Returns
+    whether the values are known to be lists."""
+    declared: inspect.Type = inspect.type_info(Case)
     if names[0] == "lineage":
-        declared: inspect.Type = inspect.type_info(Lineage)
-        names = names[1:]
-    else:
-        declared = inspect.type_info(Case)
+        declared, names = inspect.type_info(Lineage), names[1:]
+    is_list = False
     for name in names:
         declared = _element_type(declared)
         if not isinstance(declared, inspect.StructType):
-            return
+            return is_list
         fields = {
             field.encode_name: field.type
             for field in declared.fields
@@ -174,6 +192,13 @@ def _check_path(names: list[str]) -> None:
         if name not in fields:
             raise _unknown_field(name, list(fields) if declared.cls is not Case else _FIELDS)
         declared = fields[name]
+        is_list = is_list or _is_list(declared)
+    return is_list
+
+
+def _is_list(declared: inspect.Type) -> bool:
+    types = declared.types if isinstance(declared, inspect.UnionType) else (declared,)
+    return any(isinstance(each, inspect.VarTupleType | inspect.ListType) for each in types)
 
 
 def _unknown_field(name: str, fields: list[str]) -> UsageError:
