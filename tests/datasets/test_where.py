@@ -102,6 +102,6 @@ def test_unknown_field_is_an_error_before_anything_is_filtered():
 
 @pytest.mark.parametrize("text", ["turns > 3", "not (3 < tags)", 'turns.tool_calls.name >= "a"'])
 def test_order_of_a_list_is_an_error(text: str):
-    with pytest.raises(UsageError, match="cannot order `.*`, which is a list") as error:
+    with pytest.raises(UsageError, match="which is a list") as error:
         compile_where(text)
     assert "did you mean len(" in (error.value.hint or "")
