@@ -19,7 +19,7 @@ from carob.api.runs import evaluate
 from carob.api.settings import NO_CONFIG
 from carob.api.store import save_run
 from carob.schema import Case, Dataset, Run, ToolCall, ToolResult, Trace, Turn
-from carob.schema.trace import Span
+from carob.schema.trace import AgentMessage, Span
 from tests.browser.conftest import NewVisit, Site
 from tests.browser.test_report import NASTY
 from tests.browser.workspace import METRICS, Seeded, judged_run, otlp_session
@@ -30,6 +30,9 @@ _NAME = "<script>alert('name')</script>"
 _FORBIDDEN = (
     "main img, iframe, object, embed, base, main script, main style, main [onerror], [onload]"
 )
+
+
+_REFUSALS = ("There is nothing here", "This address does not work")
 
 
 def nasty_case(number: int, text: str) -> Case:
@@ -46,15 +49,21 @@ def nasty_case(number: int, text: str) -> Case:
 
 def nasty_trace(case: Case) -> Trace:
     (turn,) = case.turns
+    text = turn.user or ""
     calls = (
-        ToolCall(name=f"wrong {turn.user}", args={"x": turn.user}, id="2", start=0, end=10**8),
+        ToolCall(name=f"wrong {text}", args={"x": text}, id="2", agent=text, start=0, end=10**8),
+        ToolCall(name=f"broken {text}", args={"x": text * 900}, id="3"),
     )
     actual = Turn(
-        user=turn.user,
-        response=f"actual {turn.user}",
+        user=text,
+        response=f"actual {text}",
         tool_calls=calls,
-        tool_results=(ToolResult(name=turn.user, id="2", result={"x": turn.user}),),
-        agents=(turn.user or "",),
+        tool_results=(
+            ToolResult(name=text, id="2", result={"x": text}),
+            ToolResult(name=text, id="3", error=text),
+        ),
+        agents=(text, "other"),
+        messages=(AgentMessage(agent=text, text=text),),
     )
     span = Span(trace_id=case.id, span_id="1", name=turn.user or "", attributes={"x": turn.user})
     return Trace(id=f"trace {case.id}", turns=(actual,), case=case.id, spans=(span,))
@@ -127,6 +136,8 @@ def hostile_pages(site: Site) -> list[str]:
         *(f"/runs/{run}/cases/{case}?tab={tab}" for tab in ("spans", "scores", "golden", "raw")),
         f"/compare?base={site.seeded.good}&run={run}",
         f"/compare?base={term}&run={term}",
+        f"/compare?run={term}",
+        f"/metrics?q={term}",
         f"/runs/{run}/regression?case={case}",
         f"/runs/{run}/regression?case={term}&dataset={term}",
         f"/runs/{run}/regressions?places=0,1,2,3",
@@ -171,7 +182,7 @@ def test_every_page_shows_hostile_text_and_runs_none_of_it(hostile: Site, visit:
         page = visitor.go(path)
         check(page)
         if not path.endswith(missing):
-            assert page.locator("h1").inner_text() not in ("Not Found", "Bad Request"), path
+            assert page.locator("h1").inner_text() not in _REFUSALS, path
         command = page.locator("body").get_attribute("data-command")
         if command:  # people paste it into a shell
             program, *arguments = shlex.split(command)

@@ -88,7 +88,7 @@ def test_review_uses_a_metric_that_scored_and_names_what_it_did_not(site: Site, 
     page.get_by_role("button", name="Clear").click()
     page.get_by_label("select moss").check()
     selection(page).get_by_role("button", name="Review").click()
-    expect(page.locator("main")).to_contain_text("no metric with a threshold scored these cases")
+    expect(page.locator("main")).to_contain_text("No metric with a threshold scored these cases")
 
 
 def add_partly_scored_run(site: Site) -> str:

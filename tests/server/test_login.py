@@ -52,7 +52,7 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Client, 
 def test_token_opens_pages_after_login(guarded: tuple[Client, str, Path]):
     client, token, _ = guarded
     browser = Browser(client)
-    assert b'href="/login"' in browser.get("/runs").body
+    assert b'href="/login?next=/runs"' in browser.get("/runs").body
     assert browser.get("/runs").status == 401
     answer = browser.submit("/login", token=token, form_token=browser.form_token())
     assert (answer.status, answer.headers["location"]) == (303, "/")
@@ -63,6 +63,30 @@ def test_token_opens_pages_after_login(guarded: tuple[Client, str, Path]):
     assert browser.get("/runs").status == 200
     assert browser.submit("/logout", form_token=browser.form_token()).status == 303
     assert browser.get("/runs").status == 401
+
+
+@pytest.mark.parametrize(
+    ("following", "lands"),
+    [
+        ("/runs?verdict=failed", "/runs?verdict=failed"),
+        ("//elsewhere.example", "/"),
+        ("/\\elsewhere.example", "/"),
+        ("https://elsewhere.example/", "/"),
+        ("/runs\r\nSet-Cookie: a=b", "/"),
+    ],
+)
+def test_login_leads_back_to_the_page_that_was_asked_for(
+    following: str, lands: str, guarded: tuple[Client, str, Path]
+):
+    client, token, _ = guarded
+    browser = Browser(client)
+    fields = {"token": token, "next": following, "form_token": browser.form_token()}
+    assert browser.submit("/login", **fields).headers["location"] == lands
+
+
+def test_error_page_has_the_theme_that_was_chosen(guarded: tuple[Client, str, Path]):
+    answer = guarded[0].ask("GET", "/runs", headers={"Cookie": "carob_theme=dark"})
+    assert (answer.status, b'data-theme="dark"' in answer.body) == (401, True)
 
 
 def test_removed_token_ends_its_logins(guarded: tuple[Client, str, Path]):

@@ -20,10 +20,10 @@ from carob.api.clock import timestamp
 from carob.api.history import stored_run
 from carob.api.load import REGISTRY
 from carob.api.store import store_url
-from carob.api.views.case import view_item
+from carob.api.views.case import TurnView, view_item
 from carob.errors import CarobError, NotFoundError, RefusedError, UsageError
-from carob.schema import Calibration, CaseResult, CaseScore, Exchange, Label, MetricSpec, Run
-from carob.schema.review import ItemLabel, ReviewItem, ReviewLabel, ReviewQueue
+from carob.schema import Calibration, CaseResult, CaseScore, Label, MetricSpec, Run, Turn
+from carob.schema.review import ItemLabel, ReviewItem, ReviewLabel, ReviewQueue, ReviewTurn
 from carob.store import Database, exists, open_store
 from carob.store import review as waiting
 from carob.store.calibrations import with_digest
@@ -161,19 +161,24 @@ def get_item(
         items=len(opened.order),
         case=view.result.case or view.result.trace or "",
         trace=view.result.trace,
-        turns=tuple(
-            Exchange(
-                user=(turn.expected or turn.actual).user if turn.expected or turn.actual else None,  # pyright: ignore[reportOptionalMemberAccess] - one of them is there
-                expected=turn.expected.response if turn.expected else None,
-                actual=turn.actual.response if turn.actual else None,
-            )
-            for turn in view.turns
-        ),
+        turns=tuple(map(_review_turn, view.turns)),
+        has_golden=view.has_golden,
         own=_own_label(own) if own else None,
         score=_score(view.result.scores, opened.queue.metric) if own else None,
         previous=opened.order[index - 1] if index else None,
         next=opened.order[index + 1] if index + 1 < len(opened.order) else None,
         open=next((other for other in following if other not in done), None),
+    )
+
+
+def _review_turn(turn: TurnView) -> ReviewTurn:
+    expected, actual = turn.expected or Turn(), turn.actual or Turn()
+    return ReviewTurn(
+        user=expected.user if turn.expected else actual.user,
+        expected=expected.response,
+        actual=actual.response,
+        expected_calls=expected.tool_calls,
+        actual_calls=actual.tool_calls,
     )
 
 

@@ -11,7 +11,9 @@ import msgspec
 from carob.schema import Json
 
 # Compiled on first use: the sets take long to compile, and few commands show differences.
-_WORD = r"\s*(?:[\u0e00-\u0eff\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]|\w+|[^\w\s])\s*|\s+"
+_TIME = r"\d+(?=T\d)|T(?=\d\d:)"
+"""Date and time of a timestamp are words of their own, else `05T09` would be one."""
+_WORD = rf"\s*(?:{_TIME}|[\u0e00-\u0eff\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]|\w+|[^\w\s])\s*|\s+"
 _MAX_WORDS = 10_000
 """Longer texts are shown as replaced completely; two of this length take 0.1 s."""
 _MAX_DIFFERENCES = 200

@@ -49,6 +49,7 @@ class Draft(Struct, frozen=True, omit_defaults=False):
     file: str
     format: str
     cases: int
+    description: str | None
     digest: str
     """Of the content."""
     version: str | None

@@ -6,7 +6,8 @@ from typing import Literal
 
 from carob.schema.base import Struct
 from carob.schema.calibration import Statistic
-from carob.schema.run import CaseScore, Exchange
+from carob.schema.run import CaseScore
+from carob.schema.trace import ToolCall
 
 ReviewLabel = Literal["passed", "failed", "unsure"]
 """`unsure` is kept, but decides nothing."""
@@ -42,6 +43,18 @@ class ItemLabel(Struct, frozen=True, omit_defaults=False):
     at: str
 
 
+class ReviewTurn(Struct, frozen=True, omit_defaults=False):
+    """A turn to look at: what was expected, and what the agent did."""
+
+    user: str | None
+    expected: str | None
+    actual: str | None
+    expected_calls: tuple[ToolCall, ...] | None = None
+    """`None` if the golden case does not state any, or is not known."""
+    actual_calls: tuple[ToolCall, ...] | None = None
+    """`None` if none were recorded."""
+
+
 class ReviewItem(Struct, frozen=True, omit_defaults=False):
     """An answer to look at."""
 
@@ -53,7 +66,9 @@ class ReviewItem(Struct, frozen=True, omit_defaults=False):
     """How many there are: in the queue, or selected."""
     case: str
     trace: str | None
-    turns: tuple[Exchange, ...]
+    turns: tuple[ReviewTurn, ...]
+    has_golden: bool
+    """Whether its golden case is known, and can be approved."""
     own: ItemLabel | None
     """What the person who asks has said."""
     score: CaseScore | None

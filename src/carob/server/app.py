@@ -89,10 +89,14 @@ async def _http_error(request: Request, error: Exception) -> Response:
         detail = f"no such address: {request.url.path}"
     headers = dict(error.headers or {})
     refusal = RequestError(error.status_code, detail, headers=headers)
-    wants_page = "text/html" in request.headers.get("accept", "")
-    return error_page(refusal) if wants_page else problem_response(refusal)
+    return _refuse(refusal, request)
 
 
-async def _unexpected_error(_request: Request, error: Exception) -> Response:
+async def _unexpected_error(request: Request, error: Exception) -> Response:
     detail = f"unexpected {type(error).__name__}"
-    return problem_response(RequestError(500, detail, hint="the server's log has the details"))
+    return _refuse(RequestError(500, detail, hint="the server's log has the details"), request)
+
+
+def _refuse(error: RequestError, request: Request) -> Response:
+    wants_page = "text/html" in request.headers.get("accept", "")
+    return error_page(error, request) if wants_page else problem_response(error)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import msgspec
 
 from carob.api.datasets import convert
-from carob.api.golden.folder import SUFFIXES, GoldenFolder, find_file
+from carob.api.golden.folder import SUFFIXES, GoldenFolder, find_file, list_datasets
 from carob.api.golden.in_place import save_in_place
 from carob.api.load import (
     check_intact,
@@ -31,6 +31,7 @@ from carob.datasets.read import get_format
 from carob.datasets.where import compile_where
 from carob.errors import NotFoundError, RefusedError, StaleError, UsageError
 from carob.files.lock import lock_folder
+from carob.runner.case_index import CaseIndex, begins_with
 from carob.schema import Bump, Case, Dataset, Diff, Release, ReviewStatus
 from carob.schema.digest import case_digest, dataset_digest
 from carob.schema.draft import Draft, DraftCase, DraftCasePage
@@ -48,6 +49,8 @@ class DraftFile(NamedTuple):
     content: bytes
 
 
+_MAX_SEARCHED = 5_000
+"""Cases of a dataset that is searched for the same message while a page waits."""
 NEW = "new"
 """The digest to state for a case that must not exist yet."""
 
@@ -80,6 +83,7 @@ def get_draft(folder: GoldenFolder, name: str) -> Draft:
         file=file.name,
         format=format_name(dataset) or "",
         cases=len(dataset.cases),
+        description=dataset.description,
         digest=dataset_digest(dataset),
         version=last.record.version if last else None,
         next_version=following,
@@ -113,6 +117,23 @@ def list_cases(
 def get_case(folder: GoldenFolder, name: str, case: str) -> DraftCase:
     """Return a case with its digest."""
     return _draft_case(_find_case(load_draft(folder, name), case))
+
+
+def find_same_start(folder: GoldenFolder, case: Case) -> tuple[tuple[str, str], ...]:
+    """Return the cases that a session is paired with that begins as a new case does, each after its
+    dataset. With the new one beside them, sessions that name no case are paired with neither."""
+    first = case.turns[0].user if case.turns else None
+    if first is None:
+        return ()
+    same: list[tuple[str, str]] = []
+    for entry in list_datasets(folder):
+        if entry.file is None or (entry.cases or 0) > _MAX_SEARCHED:
+            continue
+        index = CaseIndex(load_draft(folder, entry.name).cases)
+        places = index.find_message(first, len(case.turns))
+        known = (index.cases[place] for place in places)
+        same += [(entry.name, other.id) for other in known if begins_with(other, first)]
+    return tuple(same)
 
 
 def put_case(folder: GoldenFolder, name: str, case: Case, *, seen: str | None) -> DraftCase:

@@ -63,6 +63,8 @@ class ItemView(NamedTuple):
 
     result: CaseResult
     turns: tuple[TurnView, ...]
+    has_golden: bool
+    """Whether its golden case was found."""
 
 
 def view_case(
@@ -119,7 +121,8 @@ def view_item(
         raise NotFoundError(f"{run.id} has no case at position {place}")
     result = decode_result(body)
     expected = find_golden(run, result.case or "", result.digest, golden=golden, registry=registry)
-    return ItemView(result, tuple(align_turns(expected, trace, result)))
+    turns = tuple(align_turns(expected, trace, result))
+    return ItemView(result, turns, has_golden=expected is not None)
 
 
 def find_golden(

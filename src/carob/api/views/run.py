@@ -25,7 +25,7 @@ from carob.schema import CaseResult, Comparison, Run, Status
 from carob.schema.causes import CauseGroup
 from carob.schema.history import RunEntry, RunIndex
 from carob.store import Database, open_store
-from carob.store.history import HistoryQuery, find_execution, recent_executions
+from carob.store.history import HistoryQuery, find_execution, labels_of, recent_executions
 from carob.store.run_pages import read_head, read_places, recent_statuses
 
 MAX_ROWS = 1000
@@ -50,6 +50,7 @@ class RunView(NamedTuple):
 
     run: Run
     """Without its cases."""
+    labels: Mapping[str, str]
     causes: tuple[CauseGroup, ...]
     lines: tuple[CaseLine, ...]
     matched: int
@@ -76,7 +77,9 @@ def view_run(
     """Return a stored run with its causes and the cases that a filter selects."""
     wanted = wanted or CaseFilter()
     with open_store(store_url(store)) as database:
-        number, run = read_head(database, find_execution(database, name))
+        execution = find_execution(database, name)
+        labels = labels_of(database, [execution]).get(execution, {})
+        number, run = read_head(database, execution)
         index = run_indexes.get(database, number, run)
         tagged = tagged_cases(run, wanted.tag, golden, registry)
         rows = select_rows(database, number, index, wanted, tagged)
@@ -87,7 +90,16 @@ def view_run(
     before = run_before(run, store=store)
     comparison = compare_with_before(before, run, store=store) if before else None
     return RunView(
-        run, index.causes, lines, len(rows), page, pages, before, comparison, index.histograms
+        run,
+        labels,
+        index.causes,
+        lines,
+        len(rows),
+        page,
+        pages,
+        before,
+        comparison,
+        index.histograms,
     )
 
 

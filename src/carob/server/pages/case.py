@@ -20,6 +20,7 @@ from carob.server.pages.edit_script import script_form
 from carob.server.pages.page import Page, Pages, Redirect
 from carob.server.pages.parts import (
     address,
+    limit,
     link_button,
     rows_table,
     score,
@@ -30,6 +31,7 @@ from carob.server.pages.parts import (
 from carob.server.pages.run import run_crumbs
 from carob.server.pages.run_cases import CaseListQuery
 from carob.server.pages.spans import trace_spans
+from carob.server.pages.texts import MAX_VALUE, fold_text, json_text, value_text
 from carob.server.paths import CasePath
 from carob.server.workspace import Workspace
 
@@ -197,7 +199,7 @@ def _scores_line(view: CaseView, case: str, query: CasePageQuery) -> Markup:
 
 
 def _short_score(item: CaseScore) -> Markup:
-    needs = "" if item.threshold is None else f" (needs {item.threshold:g})"
+    needs = "" if item.threshold is None else f" (needs {limit(item.threshold)})"
     return tag(
         "span", sign(item.status), " ", breakable(item.metric), f" {score(item.value)}{needs}"
     )
@@ -313,8 +315,8 @@ def _scores(view: CaseView) -> Markup:
             tag("td", stamp(item.status)),
             tag("th", breakable(item.metric), scope="row"),
             tag("td", score(item.value), class_="n"),
-            tag("td", "" if item.threshold is None else f"{item.threshold:g}", class_="n"),
-            tag("td", item.reason[:20_000], class_="wrap", dir="auto"),
+            tag("td", limit(item.threshold), class_="n"),
+            tag("td", fold_text(item.reason), _score_details(item), class_="wrap", dir="auto"),
         )
         for item in result.scores
     ]
@@ -333,6 +335,19 @@ def _scores(view: CaseView) -> Markup:
         said,
         rows_table("Scores", head, rows),
     )
+
+
+def _score_details(item: CaseScore) -> list[Markup | None]:
+    """Return the score of each turn, and what else the metric has found out."""
+    turns = " · ".join(score(value) for value in item.turns)
+    details = [
+        tag("div", tag("code", name), " ", fold_text(value_text(value), MAX_VALUE))
+        for name, value in item.details.items()
+    ]
+    return [
+        tag("small", f"turn by turn: {turns}") if len(item.turns) > 1 else None,
+        tag("details", tag("summary", count(len(details), "detail")), details) if details else None,
+    ]
 
 
 def _golden(view: CaseView) -> Markup:
@@ -354,9 +369,3 @@ def _raw(view: CaseView) -> Markup:
         json_text(result),
         [tag("h2", "Trace"), json_text(trace)] if trace else None,
     )
-
-
-def json_text(value: object) -> Markup:
-    """Return a value as indented JSON, all of it."""
-    text = msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
-    return tag("pre", tag("code", text), tabindex="0", dir="auto")

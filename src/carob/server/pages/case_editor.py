@@ -14,10 +14,12 @@ from carob.server.binding import Query
 from carob.server.pages.dataset_case import GoldenCasePath, case_crumbs
 from carob.server.pages.page import Fragment, Page, Pages, Redirect
 from carob.server.pages.parts import address, problem_list
+from carob.server.problems import RequestError
 from carob.server.workspace import Workspace
 
 pages = Pages()
 _ROWS = 26
+_EMPTY = Case(id="new_case", turns=(Turn(user="", response="", tool_calls=()),))
 
 
 class NewCasePath(Query, frozen=True):
@@ -33,10 +35,12 @@ class SourceForm(Query, frozen=True):
     seen: str = ""
 
 
-class TurnsForm(Query, frozen=True):
+class TurnsForm(Query, frozen=True, kw_only=True):
     """A case as fields. Fields of turns are lists, in the order of the turns."""
 
     seen: str
+    id: str = ""
+    """Of a new case."""
     user: tuple[str, ...] = ()
     response: tuple[str, ...] = ()
     calls: tuple[str, ...] = ()
@@ -47,8 +51,7 @@ class TurnsForm(Query, frozen=True):
 @pages.get("/datasets/{name:path}/new")
 def new_case(path: NewCasePath) -> Page:
     """Show an editor with an empty case."""
-    empty = Case(id="new_case", turns=(Turn(user="", response="", tool_calls=()),))
-    return _source_page(path.name, None, format_case(empty), NEW, ())
+    return _source_page(path.name, None, format_case(_EMPTY), NEW, ())
 
 
 @pages.post("/datasets/{name:path}/new")
@@ -59,6 +62,16 @@ def add_case(workspace: Workspace, path: NewCasePath, form: SourceForm) -> Page 
         return _source_page(path.name, None, form.source, NEW, parsed.problems)
     put_case(workspace.folder, path.name, parsed.case, seen=NEW)
     return Redirect(address("datasets", path.name, accepted=parsed.case.id))
+
+
+@pages.post("/datasets/{name:path}/new/fields")
+def add_fields(workspace: Workspace, path: NewCasePath, form: TurnsForm) -> Redirect:
+    """Add the case that the fields describe to the draft."""
+    id = form.id.strip()
+    if not id:
+        raise RequestError(422, "a case needs an id", hint="go back and name it")
+    put_case(workspace.folder, path.name, _read_fields(Case(id=id), form), seen=NEW)
+    return Redirect(address("datasets", path.name, accepted=id))
 
 
 @pages.post("/datasets/{name:path}/check")
@@ -95,12 +108,15 @@ def save_case(workspace: Workspace, path: GoldenCasePath, form: SourceForm) -> P
 def save_fields(workspace: Workspace, path: GoldenCasePath, form: TurnsForm) -> Redirect:
     """Save the fields of a case into the draft. What has no field stays as it is."""
     draft = get_case(workspace.folder, path.name, path.case)
+    put_case(workspace.folder, path.name, _read_fields(draft.case, form), seen=form.seen)
+    return Redirect(address("datasets", path.name, accepted=path.case))
+
+
+def _read_fields(case: Case, form: TurnsForm) -> Case:
     rows = zip(form.user, form.response, form.calls, strict=False)
     turns = [TurnFields(*fields) for fields in rows]
     tags = [word.strip() for word in form.tags.split(",") if word.strip()]
-    case = edit_fields(draft.case, turns, tags=tags, context=form.context or None)
-    put_case(workspace.folder, path.name, case, seen=form.seen)
-    return Redirect(address("datasets", path.name, accepted=path.case))
+    return edit_fields(case, turns, tags=tags, context=form.context or None)
 
 
 def _problems(parsed: CaseSource) -> Child:
@@ -149,24 +165,33 @@ def _source_page(
         title=f"Edit {case}" if case else "New case",
         section="Datasets",
         crumbs=case_crumbs(name, case, "Edit") if case else case_crumbs(name, "New case"),
+        keys=(("esc", "back"),),
         content=[
             tag("h1", tag("bdi", case) if case else "New case"),
             tag("p", f"Review: {draft.review}. A change makes it a draft again.", class_="quiet")
             if draft
             else None,
-            tag("div", _fields(name, draft) if draft else None, source, class_="editor"),
+            tag("div", _fields(name, draft), source, class_="editor"),
         ],
         status=422 if fatal else 200,
     )
 
 
-def _fields(name: str, draft: DraftCase) -> Markup:
-    case = draft.case
+def _fields(name: str, draft: DraftCase | None) -> Markup:
+    """Return the form of a case, or of a new one."""
+    case = draft.case if draft else _EMPTY
+    where = ("cases", case.id, "fields") if draft else ("new", "fields")
     turns = [_turn_fields(number, turn) for number, turn in enumerate(case.turns, 1)]
+    id = tag(
+        "label",
+        tag("span", "id, which no other case of the dataset has"),
+        tag("input", name="id", required=True, autofocus=True, dir="auto"),
+    )
     return tag(
         "form",
         tag("h2", "Form", class_="golden"),
-        tag("input", type="hidden", name="seen", value=draft.digest),
+        tag("input", type="hidden", name="seen", value=draft.digest if draft else NEW),
+        None if draft else id,
         turns,
         tag(
             "template",
@@ -182,7 +207,7 @@ def _fields(name: str, draft: DraftCase) -> Markup:
         ),
         tag("button", "Save the form to the draft", type="submit", class_="gold"),
         method="post",
-        action=address("datasets", name, "cases", case.id, "fields"),
+        action=address("datasets", name, *where),
     )
 
 

@@ -8,7 +8,13 @@ from itertools import groupby
 from carob.api.views.case import CaseView, TurnView
 from carob.report.markup import Child, Markup, join, tag
 from carob.schema import Turn
-from carob.server.pages.conversation import call_pair, plain_call, response_pair, user_pair
+from carob.server.pages.conversation import (
+    agents_pair,
+    call_pair,
+    plain_call,
+    response_pair,
+    user_pair,
+)
 from carob.server.pages.edit_script import turn_differs
 from carob.server.pages.parts import sign
 
@@ -25,20 +31,22 @@ def turn_list(view: CaseView, chosen: int | None) -> Markup:
 
 
 def _plain_turns(view: CaseView) -> list[Markup]:
-    return [_turn(number, turn, fold=False) for number, turn in enumerate(view.turns, 1)]
+    good = _is_good(view)
+    return [_turn(number, turn, fold=False, good=good) for number, turn in enumerate(view.turns, 1)]
 
 
 def _fold_turns(view: CaseView, chosen: int | None) -> Iterator[Markup]:
     """Fold the turns that are as expected; many in a row also together, so that the first turn
     that differs is on the first screen."""
     numbered = list(enumerate(view.turns, 1))
+    good = _is_good(view)
 
     def is_shown(item: tuple[int, TurnView]) -> bool:
         return turn_differs(item[1]) or item[0] == chosen
 
     for shown, part in groupby(numbered, key=is_shown):
         items = list(part)
-        turns = [_turn(number, turn, fold=not shown) for number, turn in items]
+        turns = [_turn(number, turn, fold=not shown, good=good) for number, turn in items]
         if shown or len(items) < _MANY_TURNS:
             yield from turns
         else:
@@ -50,6 +58,7 @@ def _fold_turns(view: CaseView, chosen: int | None) -> Iterator[Markup]:
 def turn_links(view: CaseView) -> Markup:
     """Link to the turns; of a long conversation only to those that differ."""
     turns = list(enumerate(view.turns, 1))
+    good = _is_good(view)
     if len(turns) > _FEW_TURNS:
         turns = [(number, turn) for number, turn in turns if turn_differs(turn)]
     links = [
@@ -57,7 +66,7 @@ def turn_links(view: CaseView) -> Markup:
             tag(
                 "a",
                 f"{number} ",
-                sign("failed" if turn_differs(turn) else "passed"),
+                _turn_sign(turn, good=good),
                 href=f"#turn-{number}",
             ),
             " ",
@@ -65,15 +74,34 @@ def turn_links(view: CaseView) -> Markup:
         for number, turn in turns
     ]
     total = len(view.turns)
-    name = f"{len(turns):,} of {total:,} turns differ" if len(turns) < total else "Turns"
+    differ = "differs" if len(turns) == 1 else "differ"
+    name = f"{len(turns):,} of {total:,} turns {differ}" if len(turns) < total else "Turns"
     return tag("nav", tag("span", name), links, class_="pages", aria_label="Turns")
 
 
-def _turn(number: int, turn: TurnView, fold: bool) -> Markup:
+def _is_good(view: CaseView) -> bool:
+    return view.attempts[view.attempt - 1].result.status in ("passed", "info")
+
+
+def _turn_sign(turn: TurnView, *, good: bool) -> Markup | None:
+    """Return how a turn went. In a case that passed, what differs is not wrong."""
+    if not turn_differs(turn):
+        return sign("passed")
+    if good:
+        return tag("span", "≠", class_="sign quiet", role="img", aria_label="differs")
+    return sign("failed")
+
+
+def _turn(number: int, turn: TurnView, *, fold: bool, good: bool) -> Markup:
     differs = turn_differs(turn)
     user = (turn.expected or turn.actual or Turn()).user
-    status = sign("failed" if differs else "passed")
-    body = [user_pair(turn.expected, turn.actual), _calls(turn), _responses(turn)]
+    status = _turn_sign(turn, good=good)
+    body = [
+        user_pair(turn.expected, turn.actual),
+        agents_pair(turn.expected, turn.actual),
+        _calls(turn),
+        _responses(turn),
+    ]
     if fold and not differs:
         shown = (user or "(not recorded)")[:300]
         summary = tag("summary", f"Turn {number} ", status, tag("span", shown, class_="clamp"))

@@ -6,31 +6,30 @@ from collections.abc import Sequence
 from typing import Literal
 
 from carob.api import history
-from carob.api.views.comparison import ComparisonView, MovedFlip, view_comparison
+from carob.api.views.comparison import ComparisonView, view_comparison
 from carob.report.comparison import changed_inputs
 from carob.report.html.parts import breakable
-from carob.report.markup import Child, Markup, join, tag
+from carob.report.markup import Child, Markup, tag
 from carob.report.text import count
-from carob.schema import Comparison, MetricComparison, ToolCall
+from carob.schema import Comparison, MetricComparison
+from carob.schema.history import RunEntry
 from carob.server.binding import Query
+from carob.server.pages.compare_flips import flip_article
 from carob.server.pages.page import Page, Pages
 from carob.server.pages.parts import (
     address,
     commands,
     delta,
-    diff_words,
     empty,
     filter_form,
+    link_button,
     minute,
     moment,
     p_value,
     rows_table,
     score,
-    sign,
-    value_text,
 )
-from carob.server.pages.run import difference_text
-from carob.server.pages.run_cases import difference
+from carob.server.pages.run_summary import difference_text
 from carob.server.workspace import Workspace
 
 pages = Pages()
@@ -93,20 +92,13 @@ def show_comparison(workspace: Workspace, query: ComparePageQuery) -> Page:
 def _choose(workspace: Workspace, query: ComparePageQuery) -> Markup:
     if not history.store_exists(store=workspace.store):
         return empty("There are no runs yet.", commands(_RUN))
-    entries = history.list_runs(limit=100, store=workspace.store).runs
-    if len({entry.id for entry in entries}) < 2:
+    listed = history.list_runs(limit=100, store=workspace.store).runs
+    entries = [*{entry.id: entry for entry in reversed(listed)}.values()][::-1]
+    if len(entries) < 2:
         text = "There is only one run yet." if entries else "There are no runs yet."
         return empty(text, commands(_RUN))
-    run = query.run or (entries[0].id if entries else "")
-    own = next((entry for entry in entries if entry.id == run), None)
-    passed = (
-        entry.id
-        for entry in entries
-        if entry.verdict == "passed"
-        and entry.id != run
-        and (own is None or entry.dataset == own.dataset)
-    )
-    proposed = query.base or next(passed, None) or (entries[-1].id if entries else "")
+    run = query.run or entries[0].id
+    proposed = query.base or _propose_base(entries, run)
 
     def select(label: str, name: str, chosen: str) -> Markup:
         options = [
@@ -126,12 +118,31 @@ def _choose(workspace: Workspace, query: ComparePageQuery) -> Markup:
     return filter_form("/compare", fields, {}, button="Compare")
 
 
+def _propose_base(entries: Sequence[RunEntry], run: str) -> str:
+    """Return the last run of the same dataset that passed, or else the one that fits best."""
+    own = next((entry for entry in entries if entry.id == run), None)
+    others = [entry for entry in entries if entry.id != run]
+    same = [entry for entry in others if own is None or entry.dataset == own.dataset]
+    passed = (entry for entry in same if entry.verdict == "passed")
+    return next(passed, (same or others)[0]).id
+
+
 def _headline(comparison: Comparison) -> Markup:
     mark, word = _WORDS[comparison.verdict]
     verdict = tag("span", f"{mark} {word}", class_=comparison.verdict)
     text = f" {_sentence(comparison)}."
     detail = difference_text(comparison).removeprefix(": ")
-    return join([tag("h1", verdict, text), tag("p", Markup(detail), class_="lead")])
+    run, base = comparison.after.id, comparison.before.id
+    buttons = [
+        link_button("Other runs…", address("compare", run=run)),
+        link_button("Swap", address("compare", base=run, run=base)),
+    ]
+    return tag(
+        "div",
+        tag("div", tag("h1", verdict, text), tag("p", Markup(detail), class_="lead")),
+        tag("div", buttons, class_="actions"),
+        class_="top",
+    )
 
 
 def _sentence(comparison: Comparison) -> str:
@@ -236,7 +247,8 @@ def _interval(metric: MetricComparison, reach: float) -> Markup | None:
 def _input_changes(comparison: Comparison) -> Markup:
     changes = list(changed_inputs(comparison))
     if not changes:
-        text = "Golden data, metrics, judges and trace mappings are the same: the agent moved."
+        text = "Golden data, metrics, judges and trace mappings are the same"
+        text += ": the agent moved." if comparison.flips else "."
         return tag("p", text, class_="note")
     items = [tag("li", change) for change in changes]
     return tag("section", tag("h2", "What else moved"), tag("ul", items))
@@ -259,7 +271,7 @@ def _flips(view: ComparisonView, query: ComparePageQuery) -> Markup:
         )
         for show, (name, flips) in kinds.items()
     ]
-    shown = [_flip(comparison, flip) for flip in kinds[query.show][1]]
+    shown = [flip_article(comparison, flip) for flip in kinds[query.show][1]]
     left = len(comparison.flips) - len(view.flips)
     unchanged = comparison.cases.same - len(comparison.flips)
     numbers = f"{unchanged:,} unchanged · {len(comparison.cases.changed):,} not comparable"
@@ -269,83 +281,4 @@ def _flips(view: ComparisonView, query: ComparePageQuery) -> Markup:
         tag("nav", links, class_="pages", aria_label="Kinds of flips"),
         tag("div", shown or tag("p", "No case flipped.", class_="quiet"), class_="list"),
         tag("p", f"And {left:,} more.", class_="quiet") if left > 0 else None,
-    )
-
-
-def _flip(comparison: Comparison, view: MovedFlip) -> Markup:
-    flip, run = view.flip, comparison.after.id
-    reasons = [
-        tag(
-            "li",
-            tag("strong", breakable(item.metric)),
-            f" {score(item.before)} → {score(item.after)}{': ' if item.reason else ''}",
-            tag("bdi", difference(item.reason)),
-        )
-        for item in flip.scores
-    ]
-    mark = "▼" if flip.kind == "broke" else "▲"
-    moved = ", ".join(view.moved) or "nothing that was recorded"
-    return tag(
-        "article",
-        tag(
-            "h3",
-            tag("span", mark, class_=flip.kind, aria_hidden="true"),
-            " ",
-            tag("a", flip.case, href=address("runs", run, "cases", flip.case), dir="auto"),
-            " ",
-            sign(flip.before),
-            " → ",
-            sign(flip.after),
-        ),
-        tag(
-            "p",
-            tag("strong", "moved: "),
-            tag("bdi", moved),
-            tag("span", f" · {' · '.join(view.same)}", class_="quiet"),
-        ),
-        tag("ul", reasons, class_="paths"),
-        _calls(view),
-        [_flip_turn(turn.before, turn.after, turn.expected) for turn in flip.turns],
-        class_="flip",
-    )
-
-
-def _calls(view: MovedFlip) -> Markup | None:
-    """Return the calls that differ; which of them is right, the golden case says."""
-    lines = [
-        tag(
-            "tr",
-            tag("td", _call(step.expected), dir="auto"),
-            tag("td", _call(step.actual), dir="auto"),
-        )
-        for step in view.calls
-    ]
-    name = f"Calls that differ in {view.flip.case}"
-    return rows_table(name, ["base", "run"], lines, "halves") if lines else None
-
-
-def _call(call: ToolCall | None) -> Markup:
-    if call is None:
-        return tag("span", "no call", class_="quiet")
-    args = call.args if isinstance(call.args, dict) else {}
-    text = ", ".join(f"{name}={value_text(value)}" for name, value in args.items())
-    return tag("code", f"{call.name}({text[:400]})")
-
-
-def _flip_turn(before: str | None, after: str | None, expected: str | None) -> Markup | None:
-    wrong = after if after is not None else before
-    if expected is None or wrong is None or expected == wrong:
-        return None
-    left, right = diff_words(expected, wrong)
-    name = "run" if after is not None else "base"
-    return tag(
-        "div",
-        tag(
-            "div",
-            tag("span", "golden", class_="who"),
-            tag("div", left, dir="auto"),
-            class_="said",
-        ),
-        tag("div", tag("span", name, class_="who"), tag("div", right, dir="auto"), class_="said"),
-        class_="pair",
     )

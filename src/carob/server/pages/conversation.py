@@ -4,37 +4,83 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from carob.report.html.parts import breakable
 from carob.report.markup import Child, Markup, tag
 from carob.report.text_diff import compare_json
 from carob.schema import Json, ToolCall, ToolResult, Turn
 from carob.schema.edit_script import ArgumentChange, EditStep
-from carob.server.pages.parts import diff_words, long_text, value_text
+from carob.server.pages.texts import (
+    MAX_VALUE,
+    RAW,
+    diff_words,
+    long_text,
+    long_value,
+    private_text,
+    value_text,
+)
 
 _NOT_RECORDED = "(not recorded)"
-_MAX_RESULT = 400
+_ORIGINS = {"mocked": "mocked", "missed": "no mock"}
 
 
-def plain_turn(who: str, text: str | None) -> Markup:
-    """Return what somebody said."""
-    shown = _NOT_RECORDED if text is None else long_text(text)
+def plain_turn(
+    who: str, text: str | None, *, raw: str | None = None, mark_private: bool = False
+) -> Markup:
+    """Return what somebody said; with `mark_private`, personal data and secrets are marked. `raw`
+    is the address of all of a very long text."""
+    if text is None:
+        shown: Child = _NOT_RECORDED
+    else:
+        shown = private_text(text) if mark_private else long_text(text, raw=raw)
     return _message(who, shown, quiet=text is None)
 
 
 def _message(who: str, content: Child, *, quiet: bool = False) -> Markup:
     return tag(
         "div",
-        tag("span", who, class_="who"),
+        tag("span", breakable(who), class_="who"),
         tag("div", content, class_="text quiet" if quiet else "text", dir="auto"),
         class_="said",
     )
+
+
+def agents_pair(expected: Turn | None, actual: Turn | None) -> Markup | None:
+    """Return which agents worked on a turn, if more than one did, and what they said on the way."""
+    golden, acted = (turn.agents if turn else () for turn in (expected, actual))
+    messages = actual.messages if actual else ()
+    if len({*golden, *acted}) < 2 and not messages:
+        return None
+    differ = bool(golden) and golden != acted
+    left = _agents(golden, "del" if differ else None)
+    said = [_message(message.agent, long_text(message.text)) for message in messages]
+    right = [_agents(acted, "ins" if differ else None), said]
+    return tag("div", tag("div", left), tag("div", right), class_="pair")
+
+
+def plain_agents(turn: Turn) -> Markup | None:
+    """Return which agents worked on a turn, if more than one did, and what they said on the way."""
+    if len(set(turn.agents)) < 2 and not turn.messages:
+        return None
+    said = [_message(message.agent, long_text(message.text)) for message in turn.messages]
+    return tag("div", _agents(turn.agents, None), said)
+
+
+def _agents(agents: Sequence[str], mark: str | None) -> Markup | None:
+    if not agents:
+        return None
+    arrows: list[Child] = [
+        [" → " if place else None, tag("bdi", name)] for place, name in enumerate(agents)
+    ]
+    return _message("agents", tag(mark, arrows) if mark else arrows)
 
 
 def user_pair(expected: Turn | None, actual: Turn | None) -> Markup:
     """Return what the user said: once, or on both sides if the trace has another message."""
     golden, sent = (turn.user if turn else None for turn in (expected, actual))
     if golden is None or sent is None or golden.split() == sent.split():
-        return tag("div", plain_turn("user", sent if golden is None else golden), class_="user")
-    left, right = diff_words(golden, sent)
+        text = sent if golden is None else golden
+        return tag("div", plain_turn("user", text, raw=RAW), class_="user")
+    left, right = diff_words(golden, sent, raw=RAW)
     return tag("div", _message("user", left), _message("user", right), class_="user pair")
 
 
@@ -44,19 +90,21 @@ def response_pair(
     *,
     missing_turn: bool = False,
     extra_turn: bool = False,
+    raw: str = RAW,
 ) -> Markup:
-    """Return both responses, with the words marked that differ."""
+    """Return both responses, with the words marked that differ. `raw` is the address of all of
+    very long ones."""
     if expected is not None and actual is not None and expected != actual:
-        left, right = diff_words(expected, actual)
+        left, right = diff_words(expected, actual, raw=raw)
     else:
-        left = _side(expected, "(no such turn)" if extra_turn else "(no answer stated)")
-        right = _side(actual, "(no such turn)" if missing_turn else _NOT_RECORDED)
+        left = _side(expected, "(no such turn)" if extra_turn else "(no answer stated)", raw)
+        right = _side(actual, "(no such turn)" if missing_turn else _NOT_RECORDED, raw)
     pair = tag("div", _message("expected", left), _message("agent", right), class_="pair")
     return tag("div", pair, _json_paths(expected, actual))
 
 
-def _side(text: str | None, instead: str) -> Markup:
-    return tag("span", instead, class_="quiet") if text is None else long_text(text)
+def _side(text: str | None, instead: str, raw: str) -> Markup:
+    return tag("span", instead, class_="quiet") if text is None else long_text(text, raw=raw)
 
 
 def _json_paths(expected: str | None, actual: str | None) -> Markup | None:
@@ -79,85 +127,107 @@ def _json_paths(expected: str | None, actual: str | None) -> Markup | None:
     return tag("ul", items, class_="paths", aria_label="Differences by path")
 
 
-def call_pair(step: EditStep, results: Sequence[ToolResult]) -> Markup:
-    """Return one step of the edit script: the expected call beside the actual one."""
+def call_pair(step: EditStep, results: Sequence[ToolResult], *, raw: str = RAW) -> Markup:
+    """Return one step of the edit script: the expected call beside the actual one. `raw` is the
+    address of all of very long values."""
+    result = _result(step.actual, results, raw)
     match step.kind:
         case "missing":
-            left = _call(step.expected, "del")
+            left = _call(step.expected, "del", raw)
             right = tag("p", "✗ not called", class_="failed said-note")
         case "unexpected":
             left = tag("p", "no call expected", class_="quiet said-note")
-            right = _call(step.actual, "ins", _result(step.actual, results))
+            right = _call(step.actual, "ins", raw, result)
         case _:
-            result = _result(step.actual, results)
-            left, right = _arguments(step, "expected"), _arguments(step, "actual", result)
+            left = _arguments(step, "expected", raw)
+            right = _arguments(step, "actual", raw, result)
     return tag("div", left, right, class_=f"pair step {step.kind}")
 
 
-def plain_call(call: ToolCall, results: Sequence[ToolResult] = ()) -> Markup:
+def plain_call(
+    call: ToolCall, results: Sequence[ToolResult] = (), *, mark_private: bool = False
+) -> Markup:
     """Return a call with its arguments and what the tool answered."""
     args = call.args if isinstance(call.args, dict) else {"": call.args}
-    lines = [_line(name, long_text(value_text(value))) for name, value in args.items()]
+    texts = {name: value_text(value) for name, value in args.items()}
+    lines = [
+        _line(name, private_text(text) if mark_private else long_value(text))
+        for name, text in texts.items()
+    ]
     return tag(
         "div",
-        tag("p", call.name, _took(call), class_="tool"),
+        _title(call),
         lines if call.args is not None else None,
-        _result(call, results),
+        _result(call, results, None),
         class_="call",
     )
 
 
-def _result(call: ToolCall | None, results: Sequence[ToolResult]) -> Markup | None:
-    """Return what a tool answered, in one line."""
+def _result(call: ToolCall | None, results: Sequence[ToolResult], raw: str | None) -> Markup | None:
+    """Return what a tool answered, or why it failed."""
     found = next((r for r in results if call and call.id is not None and r.id == call.id), None)
     if found is None:
         return None
-    text = found.error if found.error is not None else value_text(found.result)
-    return tag("div", f"→ {text[:_MAX_RESULT]}", class_="quiet", dir="auto")
+    origin = _ORIGINS.get(found.origin or "")
+    note = tag("small", origin) if origin else None
+    if found.error is not None:
+        failure = long_value(found.error, raw=raw)
+        return tag("div", "! failed: ", failure, note, class_="error", dir="auto")
+    answer = long_value(value_text(found.result), raw=raw)
+    return tag("div", "→ ", answer, note, class_="quiet", dir="auto")
 
 
-def _took(call: ToolCall | None) -> Markup | None:
-    if call is None or call.start is None or call.end is None:
-        return None
-    return tag("span", f"{(call.end - call.start) / 1e6:,.0f} ms", class_="quiet")
+def _title(call: ToolCall, mark: str | None = None, *, acted: bool = True) -> Markup:
+    """Return the name of a call, who makes it, and how long it took."""
+    name = tag(mark, call.name) if mark else call.name
+    facts: list[Child] = [tag("bdi", call.agent)] if call.agent else []
+    if acted and call.start is not None and call.end is not None:
+        facts += [" · " if facts else None, f"{(call.end - call.start) / 1e6:,.0f} ms"]
+    quiet = tag("span", facts, class_="quiet") if facts else None
+    return tag("p", tag("bdi", name), quiet, class_="tool")
 
 
-def _call(call: ToolCall | None, mark: str, result: Markup | None = None) -> Markup | None:
+def _call(
+    call: ToolCall | None, mark: str, raw: str, result: Markup | None = None
+) -> Markup | None:
     if call is None:
         return None
     args = call.args if isinstance(call.args, dict) else {"": call.args}
-    lines = [_line(name, tag(mark, value_text(value))) for name, value in args.items()]
+    lines = [
+        _line(name, tag(mark, long_value(value_text(value), raw=raw)))
+        for name, value in args.items()
+    ]
     return tag(
         "div",
-        tag("p", tag(mark, call.name), _took(call), class_="tool"),
+        _title(call, mark),
         lines if call.args is not None else None,
         result,
         class_=f"call {mark}-call",
     )
 
 
-def _arguments(step: EditStep, side: str, result: Markup | None = None) -> Markup:
+def _arguments(step: EditStep, side: str, raw: str, result: Markup | None = None) -> Markup:
     call = step.expected if side == "expected" else step.actual
-    lines = [_argument(item, side) for item in step.arguments]
-    name = call.name if call else ""
-    took = _took(call) if side == "actual" else None
-    return tag("div", tag("p", name, took, class_="tool"), lines, result, class_=f"call {side}")
+    lines = [_argument(item, side, raw) for item in step.arguments]
+    title = _title(call, acted=side == "actual") if call else None
+    return tag("div", title, lines, result, class_=f"call {side}")
 
 
-def _argument(item: ArgumentChange, side: str) -> Markup | None:
+def _argument(item: ArgumentChange, side: str, raw: str) -> Markup | None:
     value: Json = item.expected if side == "expected" else item.actual
     absent = "unexpected" if side == "expected" else "missing"
     if item.kind == absent:
         return _line(item.name, tag("span", "not given", class_="quiet"))
     if item.kind == "same":
-        return _line(item.name, long_text(value_text(value)))
+        return _line(item.name, long_value(value_text(value), raw=raw))
     if item.kind == "different":
-        pair = diff_words(value_text(item.expected), value_text(item.actual))
+        pair = diff_words(value_text(item.expected), value_text(item.actual), MAX_VALUE, raw=raw)
         shown = pair[0] if side == "expected" else pair[1]
     else:
-        shown = tag("del" if side == "expected" else "ins", value_text(value))
+        mark = "del" if side == "expected" else "ins"
+        shown = tag(mark, long_value(value_text(value), raw=raw))
     why = tag("span", " ← why this failed", class_="why") if side == "actual" else None
-    return _line(item.name, [shown, why])
+    return _line(item.name, [tag("bdi", shown), why])
 
 
 def _line(name: str, value: Child) -> Markup:

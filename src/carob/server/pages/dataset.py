@@ -11,7 +11,7 @@ from carob.api.golden.folder import GoldenFolder, find_file
 from carob.api.lint import lint
 from carob.api.serving.run_jobs import JobRequest, list_targets
 from carob.api.serving.trace_uploads import list_uploads
-from carob.api.versions import versions
+from carob.api.versions import find_release_record, versions
 from carob.api.views.case_history import recent_verdicts
 from carob.errors import CarobError
 from carob.report.markup import Child, Markup, tag
@@ -20,6 +20,7 @@ from carob.schema import Status
 from carob.schema.dataset import expected_tools
 from carob.schema.draft import Draft, DraftCase
 from carob.server.binding import Query
+from carob.server.pages.dataset_release import release_actions, release_facts, release_state
 from carob.server.pages.page import Page, Pages, Redirect
 from carob.server.pages.parts import (
     address,
@@ -40,6 +41,8 @@ pages = Pages()
 _LIMIT = 200
 _FEW_CASES = 1_000
 """Larger datasets are linted on request only."""
+_KEYS = (("j k", "move"), ("enter", "open"), ("/", "search"))
+_EDIT_KEYS = (*_KEYS[:2], ("x", "select"), ("e", "edit"), _KEYS[-1])
 _REVIEWS = [(word, word) for word in ("draft", "reviewed", "approved")]
 
 
@@ -88,10 +91,11 @@ def show_dataset(workspace: Workspace, path: DatasetPath, query: DatasetQuery) -
     editable = "@" not in path.name
     recent = recent_verdicts(base, [item.case.id for item in listing.items], store=workspace.store)
     draft = get_draft(folder, path.name) if editable else None
+    release = None if editable else find_release_record(path.name, workspace.registry)
     more = address(
         "datasets", path.name, tag=query.tag, review=query.review, q=query.q, after=listing.next
     )
-    cases = _cases(base, listing.items, recent, query, editable=editable)
+    cases = _cases(path.name, listing.items, recent, query, editable=editable)
     return Page(
         title=path.name,
         section="Datasets",
@@ -103,12 +107,18 @@ def show_dataset(workspace: Workspace, path: DatasetPath, query: DatasetQuery) -
                     "div",
                     tag("h1", tag("bdi", path.name)),
                     tag("p", _state(draft), class_="lead") if draft else None,
+                    tag("p", release_state(release), class_="lead") if release else None,
                 ),
                 tag("div", _actions(draft), class_="actions") if draft else None,
+                tag("div", release_actions(release), class_="actions") if release else None,
                 class_="top",
             ),
             _accept_notice(query, draft) if draft else None,
+            tag("p", draft.description, class_="prose quiet", dir="auto")
+            if draft and draft.description
+            else None,
             _facts(folder, draft) if draft else None,
+            release_facts(release) if release else None,
             _versions(workspace, path.name),
             tag("h2", f"Cases: {listing.total or 0:,}"),
             _filters(path.name, query),
@@ -130,7 +140,7 @@ def show_dataset(workspace: Workspace, path: DatasetPath, query: DatasetQuery) -
             ),
         ],
         command=_command(workspace, path.name, query, listing.items),
-        keys=(("j k", "move"), ("x", "select"), ("enter", "open"), ("e", "edit"), ("/", "search")),
+        keys=_EDIT_KEYS if editable else _KEYS,
     )
 
 
@@ -302,11 +312,16 @@ def _cases(
 
 
 def _row(
-    name: str, draft: DraftCase, recent: tuple[Status, ...], query: DatasetQuery, editable: bool
+    reference: str,
+    draft: DraftCase,
+    recent: tuple[Status, ...],
+    query: DatasetQuery,
+    editable: bool,
 ) -> Markup:
     case = draft.case
+    name = reference.partition("@")[0]
     first = case.turns[0].user if case.turns else case.scenario.prompt if case.scenario else None
-    link = tag("a", case.id, href=address("datasets", name, "cases", case.id))
+    link = tag("a", case.id, href=address("datasets", reference, "cases", case.id))
     edit = tag(
         "a",
         "edit",
@@ -317,15 +332,13 @@ def _row(
     )
     box = tag("input", type="checkbox", name="case", value=case.id, aria_label=f"select {case.id}")
     tags = [
-        tag("a", word, href=address("datasets", name, tag=word), class_="chip")
+        tag("a", word, href=address("datasets", reference, tag=word), class_="chip")
         for word in case.tags
     ]
     return tag(
         "tr",
         tag("td", box, class_="box") if editable else None,
-        tag(
-            "th", link if editable else case.id, edit if editable else None, scope="row", dir="auto"
-        ),
+        tag("th", link, edit if editable else None, scope="row", dir="auto"),
         tag("td", (first or "")[:200], class_="first", dir="auto"),
         tag("td", str(len(case.turns)), class_="n"),
         tag("td", str(len(expected_tools(case))), class_="n"),

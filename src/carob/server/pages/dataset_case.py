@@ -12,10 +12,11 @@ from carob.report.text import count
 from carob.schema import Case, Status
 from carob.schema.draft import DraftCase
 from carob.server.binding import Query
-from carob.server.pages.conversation import plain_call, plain_turn
+from carob.server.pages.conversation import plain_agents, plain_call, plain_turn
 from carob.server.pages.page import Page, Pages, Redirect
 from carob.server.pages.parts import (
     address,
+    chips,
     link_button,
     moment,
     rows_table,
@@ -23,6 +24,7 @@ from carob.server.pages.parts import (
     stamp,
     strip,
 )
+from carob.server.pages.texts import long_text
 from carob.server.problems import RequestError
 from carob.server.workspace import Workspace
 
@@ -69,14 +71,16 @@ def remove_case(workspace: Workspace, path: GoldenCasePath, form: DeleteForm) ->
 def show_golden_case(workspace: Workspace, path: GoldenCasePath) -> Page:
     """Show a golden case with its past runs."""
     draft = get_case(workspace.folder, path.name, path.case)
-    past = case_history(path.name, path.case, store=workspace.store)
+    editable = "@" not in path.name
+    past = case_history(path.name.partition("@")[0], path.case, store=workspace.store)
     case = draft.case
-    lineage = [f"{key} {value}" for key, value in case.metadata.items()]
+    lineage = [f"{key} {value}" for key, value in case.metadata.items() if key != "review_status"]
     turns = [
         tag(
             "article",
             tag("h3", f"Turn {number}"),
             plain_turn("user", turn.user),
+            plain_agents(turn),
             [plain_call(call) for call in turn.tool_calls or ()],
             plain_turn("agent", turn.response) if turn.response is not None else None,
             class_="turn",
@@ -91,13 +95,15 @@ def show_golden_case(workspace: Workspace, path: GoldenCasePath) -> Page:
             tag("h1", tag("bdi", path.case)),
             tag("p", " · ".join([f"Review: {draft.review}", *lineage]), class_="quiet", dir="auto"),
             _lineage(case),
-            _case_actions(path, draft),
+            _tags(path.name, case),
+            _case_actions(path, draft) if editable else _draft_link(path),
             tag("h2", "Expected", class_="golden"),
             turns,
+            _case_wide(case),
             _past_runs(path.case, past),
         ],
-        command=("review", workspace.golden_file(path.name), "--", path.case),
-        keys=(("e", "edit"), ("j k", "move"), ("enter", "open")),
+        command=("review", workspace.golden_file(path.name), "--", path.case) if editable else None,
+        keys=(*((("e", "edit"),) if editable else ()), ("j k", "move"), ("enter", "open")),
     )
 
 
@@ -119,6 +125,29 @@ def _lineage(case: Case) -> Markup | None:
         link = tag("a", run, href=address(*where), class_="mono", dir="auto")
         return tag("p", "Captured from a failure of ", link, class_="quiet")
     return None
+
+
+def _tags(name: str, case: Case) -> Markup | None:
+    if not case.tags:
+        return None
+    links = [
+        tag("a", word, href=address("datasets", name, tag=word), class_="chip")
+        for word in case.tags
+    ]
+    return tag("p", chips(links, 20), dir="auto")
+
+
+def _case_wide(case: Case) -> list[Markup | None]:
+    """Return what is expected of the whole conversation, and what the agent is given."""
+    calls = map(plain_call, case.tool_calls or ())
+    return [
+        join([tag("h3", "Tool calls of the whole conversation"), calls])
+        if case.tool_calls
+        else None,
+        join([tag("h3", "Context"), tag("p", long_text(case.context), class_="text", dir="auto")])
+        if case.context
+        else None,
+    ]
 
 
 def _case_actions(path: GoldenCasePath, draft: DraftCase) -> Markup:
@@ -148,6 +177,14 @@ def _case_actions(path: GoldenCasePath, draft: DraftCase) -> Markup:
     )
     edit = link_button("Edit", address(*where, "edit"), key="e", gold=True, writes=True)
     return tag("div", edit, review, delete, class_="actions")
+
+
+def _draft_link(path: GoldenCasePath) -> Markup:
+    name, _, version = path.name.partition("@")
+    link = tag("a", "the draft", href=address("datasets", name, "cases", path.case))
+    return tag(
+        "p", f"As released in {version}. To change it, edit it in ", link, ".", class_="note"
+    )
 
 
 def _past_runs(case: str, past: list[PastResult]) -> Markup:

@@ -7,15 +7,17 @@ from carob.api.golden.folder import GoldenFolder
 from carob.api.versions import diff_datasets
 from carob.report.markup import Child, Markup, tag
 from carob.report.text import count
+from carob.schema import Json
 from carob.schema.versions import Bump, Change
 from carob.server.binding import Query
 from carob.server.pages.page import Page, Pages
-from carob.server.pages.parts import address, rows_table, value_text
+from carob.server.pages.parts import address, rows_table
+from carob.server.pages.texts import MAX_VALUE, diff_words, fold_text, value_text
 from carob.server.workspace import Workspace
 
 pages = Pages()
 _MAX_CHANGES = 1000
-_MAX_VALUE = 2000
+_MAX_USER = 200
 
 
 class DiffPath(Query, frozen=True):
@@ -39,7 +41,7 @@ def show_diff(workspace: Workspace, path: DiffPath, query: DiffPageQuery) -> Pag
     new = load_draft(folder, f"{path.name}@{query.to}" if query.to else path.name)
     diff = diff_datasets(old, new)
     target = query.to or "draft"
-    rows = [_row(change) for change in diff.changes[:_MAX_CHANGES]]
+    rows = [_row(path.name, change) for change in diff.changes[:_MAX_CHANGES]]
     head: list[Child] = ["case", "field", "change", "demands", "before", "after"]
     left = len(diff.changes) - _MAX_CHANGES
     return Page(
@@ -53,7 +55,7 @@ def show_diff(workspace: Workspace, path: DiffPath, query: DiffPageQuery) -> Pag
         content=[
             tag("h1", _headline(len(diff.changes), diff.bump)),
             tag("p", f"{diff.before:,} cases before, {diff.after:,} after.", class_="lead"),
-            rows_table("Changes", head, rows, "versions") if rows else None,
+            rows_table("Changes", head, rows, "list versions") if rows else None,
             tag("p", f"And {left:,} more.") if left > 0 else None,
         ],
         command=(
@@ -62,6 +64,7 @@ def show_diff(workspace: Workspace, path: DiffPath, query: DiffPageQuery) -> Pag
             f"{path.name}@{query.to}" if query.to else workspace.golden_file(path.name),
             *workspace.registry_arguments,
         ),
+        keys=(("j k", "move"), ("enter", "open")),
     )
 
 
@@ -72,20 +75,34 @@ def _headline(changes: int, bump: Bump) -> str:
     return f"{count(changes, 'change')} {demand} a {bump} version"
 
 
-def _row(change: Change) -> Markup:
+def _row(name: str, change: Change) -> Markup:
+    case = change.case
+    link = case and tag("a", case, href=address("datasets", name, "cases", case))
+    first = tag("small", change.user[:_MAX_USER], dir="auto") if change.user else None
     return tag(
         "tr",
-        tag("th", change.case or "dataset", scope="row", dir="auto"),
+        tag("th", (link if change.kind != "removed" else case) or "dataset", first, scope="row"),
         tag("td", change.field or "", class_="mono"),
         tag("td", change.kind),
         tag("td", change.level),
-        tag("td", _value(change.old), class_="wrap removed", dir="auto"),
-        tag("td", _value(change.new), class_="wrap added", dir="auto"),
+        *_values(change),
     )
 
 
-def _value(value: object) -> str:
-    if value is None:
-        return ""
-    text = value if isinstance(value, str) else value_text(value)  # pyright: ignore[reportArgumentType]
-    return text[:_MAX_VALUE]
+def _values(change: Change) -> tuple[Markup, Markup]:
+    """Return both values: what differs in them is marked, or all of one that stands alone."""
+    if change.old is None or change.new is None:
+        return (
+            tag("td", _value(change.old, "del"), class_="wrap", dir="auto"),
+            tag("td", _value(change.new, "ins"), class_="wrap", dir="auto"),
+        )
+    old, new = diff_words(_text(change.old), _text(change.new), MAX_VALUE)
+    return tag("td", old, class_="wrap", dir="auto"), tag("td", new, class_="wrap", dir="auto")
+
+
+def _value(value: Json, mark: str) -> Markup | None:
+    return None if value is None else tag(mark, fold_text(_text(value), MAX_VALUE))
+
+
+def _text(value: Json) -> str:
+    return value if isinstance(value, str) else value_text(value)

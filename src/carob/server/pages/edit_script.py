@@ -9,9 +9,8 @@ from carob.report.markup import Child, Markup, tag
 from carob.report.text import count
 from carob.schema import ToolCall
 from carob.schema.edit_script import ArgumentChange, EditStep
-from carob.server.pages.parts import address, value_text
-
-_MAX_VALUE = 300
+from carob.server.pages.parts import address
+from carob.server.pages.texts import MAX_VALUE, RAW, diff_words, short_value, value_text
 
 
 def turn_differs(turn: TurnView) -> bool:
@@ -62,7 +61,10 @@ def _lines(view: CaseView) -> Iterator[Markup]:
         yield from _step_lines(str(number), f"turn {number + 1}: ", turn.script or ())
         expected, actual = turn.expected.response, turn.actual.response
         if expected is not None and actual is not None and expected != actual:
-            value = [f"turn {number + 1}: answer ", tag("ins", actual[:_MAX_VALUE], dir="auto")]
+            value = [
+                f"turn {number + 1}: answer ",
+                tag("ins", short_value(actual), dir="auto"),
+            ]
             yield _line(f"{number}.response", "replace", value)
     yield from _step_lines("case", "", view.script or ())
 
@@ -79,7 +81,8 @@ def _step_lines(place: str, prefix: str, script: Sequence[EditStep]) -> Iterator
                 for number, argument in enumerate(step.arguments):
                     if argument.kind != "same":
                         tool = step.expected.name if step.expected else ""
-                        text = [prefix, f"{tool}.{argument.name} ", _change(argument)]
+                        place = tag("bdi", f"{tool}.{argument.name}")
+                        text = [prefix, place, " ", _change(argument)]
                         yield _line(f"{name}.{number}", "replace", text)
             case "keep":
                 pass
@@ -93,17 +96,21 @@ def _line(name: str, what: str, content: Child) -> Markup:
 
 
 def _change(argument: ArgumentChange) -> list[Child]:
-    expected = None if argument.kind == "unexpected" else tag("del", _value(argument.expected))
-    actual = None if argument.kind == "missing" else tag("ins", _value(argument.actual))
-    return [expected, " → " if expected and actual else None, actual]
-
-
-def _value(value: object) -> str:
-    return value_text(value)[:_MAX_VALUE]  # pyright: ignore[reportArgumentType] - JSON of a call
+    old, new = value_text(argument.expected), value_text(argument.actual)
+    if argument.kind == "different" and max(len(old), len(new)) > MAX_VALUE:
+        before, after = diff_words(old, new, MAX_VALUE, raw=RAW)
+        return [before, " → ", after]
+    expected, actual = short_value(old), short_value(new)
+    return [
+        None if argument.kind == "unexpected" else tag("del", expected),
+        " → " if argument.kind == "different" else None,
+        None if argument.kind == "missing" else tag("ins", actual),
+    ]
 
 
 def _call(call: ToolCall | None) -> str:
     if call is None:
         return ""
     args = call.args if isinstance(call.args, dict) else {}
-    return f"{call.name}({', '.join(f'{key}={_value(value)}' for key, value in args.items())})"
+    values = (f"{key}={short_value(value_text(value))}" for key, value in args.items())
+    return f"{call.name}({', '.join(values)})"

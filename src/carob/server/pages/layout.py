@@ -51,13 +51,14 @@ def document(
     counts: Mapping[str, int],
     theme: Theme,
     read_only: bool = False,
+    logged_in: bool = False,
 ) -> str:
     """Return the HTML document of a page."""
     copy_command = [("Y", "copy command")] if command else []
     body = tag(
         "body",
         tag("a", "Skip to content", href="#main", class_="skip"),
-        _header(section, counts, read_only=read_only),
+        _header(section, counts, read_only=read_only, logged_in=logged_in),
         tag("main", _crumbs(crumbs), content, id="main", tabindex="-1"),
         _footer([*keys, ("y", "copy link"), *copy_command, ("?", "all keys")]),
         _dialog(),
@@ -82,7 +83,7 @@ def _head(title: str) -> Markup:
     )
 
 
-def _header(section: str, counts: Mapping[str, int], *, read_only: bool) -> Markup:
+def _header(section: str, counts: Mapping[str, int], *, read_only: bool, logged_in: bool) -> Markup:
     links = [
         tag(
             "li",
@@ -98,6 +99,7 @@ def _header(section: str, counts: Mapping[str, int], *, read_only: bool) -> Mark
     ]
     theme = tag("button", "◐", type="button", id="theme", aria_label="Light or dark", hidden=True)
     note = tag("span", "read only", class_="quiet", title="Your token does not allow changes.")
+    log_out = tag("form", tag("button", "Log out", type="submit"), method="post", action="/logout")
     tools = [
         note if read_only else None,
         tag("a", tag("kbd", "/", aria_hidden="true"), "search", href="/runs?focus=1", id="search"),
@@ -108,6 +110,7 @@ def _header(section: str, counts: Mapping[str, int], *, read_only: bool) -> Mark
             href="/settings#all-keys",
             data_opens="keys",
         ),
+        log_out if logged_in else None,
     ]
     return tag(
         "header",

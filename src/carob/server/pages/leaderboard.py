@@ -25,6 +25,7 @@ from carob.server.pages.parts import (
 from carob.server.workspace import Workspace
 
 pages = Pages()
+_SINGLE = "needs a second run to rank"
 
 
 class BatchPath(Query, frozen=True):
@@ -54,11 +55,14 @@ def show_leaderboards(workspace: Workspace, query: LeaderboardQuery) -> Page:
             "tr",
             tag(
                 "th",
-                tag("a", batch.name, href=address("leaderboards", batch.name)),
+                tag("a", batch.name, href=address("leaderboards", batch.name))
+                if batch.runs > 1
+                else batch.name,
                 scope="row",
                 dir="auto",
             ),
             tag("td", f"{batch.runs:,}", class_="n"),
+            tag("td", "" if batch.runs > 1 else _SINGLE, class_="quiet"),
         )
         for batch in batches
     ]
@@ -71,7 +75,7 @@ def show_leaderboards(workspace: Workspace, query: LeaderboardQuery) -> Page:
             tag("p", "Select runs of the same cases in the list of runs to rank them.")
             if rows
             else _no_batches(),
-            rows_table("Batches", ["batch", "#runs"], rows, "list") if rows else None,
+            rows_table("Batches", ["batch", "#runs", ""], rows, "list") if rows else None,
         ],
         keys=(("j k", "move"), ("enter", "open")),
     )

@@ -257,7 +257,13 @@ def _row(session: Session, support: SessionSupport | None) -> Markup:
             class_="name",
             dir="auto",
         ),
-        tag("td", session.agent or tag("span", "not recorded", class_="quiet"), dir="auto"),
+        tag(
+            "td",
+            breakable(session.agent)
+            if session.agent
+            else tag("span", "not recorded", class_="quiet"),
+            dir="auto",
+        ),
         tag("td", moment(session.started_at), class_="quiet"),
         tag("td", "" if session.turns is None else f"{session.turns:,}", class_="n"),
         tag("td", "" if session.tools is None else f"{session.tools:,}", class_="n"),

@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from carob.api import metrics as metrics_api
 from carob.errors import NotFoundError
 from carob.report.html.parts import breakable
 from carob.report.markup import Child, Markup, tag
+from carob.report.text import count
 from carob.schema import MetricInfo
 from carob.server.binding import Query
 from carob.server.pages.page import Page, Pages
-from carob.server.pages.parts import address, commands, inline_code, rows_table, value_text
+from carob.server.pages.parts import (
+    address,
+    choice,
+    commands,
+    filter_form,
+    limit,
+    rows_table,
+    text_field,
+)
+from carob.server.pages.texts import inline_code, value_text
 
 pages = Pages()
 
@@ -20,18 +32,48 @@ class MetricPath(Query, frozen=True):
     name: str
 
 
+class MetricsQuery(Query, frozen=True):
+    """Which metrics to list."""
+
+    asks: Literal["model", "nothing"] | None = None
+    q: str | None = None
+    """Part of a name, a meaning, or of what a metric needs."""
+
+
 @pages.get("/metrics")
-def show_metrics() -> Page:
+def show_metrics(query: MetricsQuery) -> Page:
     """List the metrics."""
-    rows = [_row(metric) for metric in metrics_api.metrics()]
+    everything = metrics_api.metrics()
+    rows = [_row(metric) for metric in everything if _matches(metric, query)]
     head: list[Child] = ["metric", "meaning", "needs", "scale", "#threshold"]
+    number = f"{len(rows):,} of {count(len(everything), 'metric')}"
+    fields = [
+        choice("asks a model", "asks", (("model", "yes"), ("nothing", "no")), query.asks),
+        text_field("text in names and meanings", "q", query.q),
+    ]
     return Page(
         title="Metrics",
         section="Metrics",
-        content=[tag("h1", f"Metrics: {len(rows)}"), rows_table("Metrics", head, rows, "list")],
+        content=[
+            tag("h1", "Metrics"),
+            filter_form("/metrics", fields, {}, region="metrics"),
+            tag(
+                "div",
+                tag("p", number, class_="quiet", role="status"),
+                rows_table("Metrics", head, rows, "list") if rows else None,
+                id="metrics",
+            ),
+        ],
         command=("metrics",),
-        keys=(("j k", "move"), ("enter", "open")),
+        keys=(("j k", "move"), ("enter", "open"), ("/", "search")),
     )
+
+
+def _matches(metric: MetricInfo, query: MetricsQuery) -> bool:
+    if query.asks and metric.judged != (query.asks == "model"):
+        return False
+    texts = (metric.name, metric.meaning, *metric.needs)
+    return query.q is None or any(query.q.lower() in text.lower() for text in texts)
 
 
 @pages.get("/metrics/{name}")
@@ -91,4 +133,4 @@ def _scale(metric: MetricInfo) -> str:
 
 
 def _threshold(metric: MetricInfo) -> str:
-    return "informs" if metric.threshold is None else f"{metric.threshold:g}"
+    return "informs" if metric.threshold is None else limit(metric.threshold)

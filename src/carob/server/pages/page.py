@@ -24,9 +24,9 @@ from carob.report.markup import Child, Markup, join, tag
 from carob.schema.base import prepare_type
 from carob.server.binding import check_role, parse_query
 from carob.server.pages.layout import document
-from carob.server.pages.parts import inline_code
+from carob.server.pages.texts import inline_code
 from carob.server.problems import RequestError, problem_status
-from carob.server.security import check_form_token, form_token
+from carob.server.security import SESSION_COOKIE, check_form_token, form_token
 from carob.server.uploads import Upload, receive_upload
 from carob.server.workspace import Workspace
 
@@ -37,6 +37,19 @@ _SECRET_FIELD = "form_token"  # noqa: S105 - the name of a field
 _FORM = re.compile(r'<form\b[^>]*\bmethod="post"[^>]*>')
 _HTML = "text/html; charset=utf-8"
 THEME_COOKIE = "carob_theme"
+_TITLES = {
+    400: "This address does not work",
+    401: "Log in to see this page",
+    403: "This is not allowed",
+    404: "There is nothing here",
+    409: "This is not possible now",
+    412: "Somebody else has changed this",
+    413: "This is too large",
+    422: "This cannot be done",
+    500: "Something went wrong",
+    503: "The server is busy",
+    507: "The disk is full",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,7 +127,7 @@ def to_page_route(
                     arguments["form"] = _to_form(fields, types["form"])
             result = await to_thread.run_sync(lambda: _handle(handler, arguments, workspace))
         except (CarobError, RequestError) as error:
-            return error_page(error, upload)
+            return error_page(error, request, upload)
         finally:
             if upload:
                 upload.remove()
@@ -150,8 +163,7 @@ def _respond(result: tuple[object, Mapping[str, int]], request: Request) -> Resp
     if isinstance(content, Fragment):
         return Response(_with_tokens(_fragment(content)), media_type=_HTML)
     assert isinstance(content, Page)  # noqa: S101 - handlers return nothing else
-    theme = request.cookies.get(THEME_COOKIE)
-    return render(content, counts, theme, read_only="write" not in request.state.roles)
+    return render(content, counts, request, read_only="write" not in request.state.roles)
 
 
 def _fragment(fragment: Fragment) -> str:
@@ -212,11 +224,14 @@ def _form_values(fields: FormData, kind: type[Any] | None) -> dict[str, str | li
 def render(
     page: Page,
     counts: Mapping[str, int] | None = None,
-    theme: str | None = None,
+    request: Request | None = None,
     *,
     read_only: bool = False,
 ) -> Response:
-    """Return the response of a page. With `read_only`, what would be refused is not shown."""
+    """Return the response of a page, in the theme that the browser has chosen. With `read_only`,
+    what would be refused is not shown."""
+    cookies = request.cookies if request else {}
+    theme = cookies.get(THEME_COOKIE)
     text = document(
         title=page.title,
         content=join(page.content),
@@ -227,6 +242,7 @@ def render(
         counts=counts or {},
         theme=theme if theme in ("light", "dark") else None,
         read_only=read_only,
+        logged_in=SESSION_COOKIE in cookies,
     )
     return Response(_with_tokens(text), page.status, media_type=_HTML)
 
@@ -238,21 +254,35 @@ def _with_tokens(text: str) -> str:
     return _FORM.sub(lambda form: form[0] + str(field), text)
 
 
-def error_page(error: CarobError | RequestError, upload: Upload | None = None) -> Response:
+def error_page(
+    error: CarobError | RequestError, request: Request, upload: Upload | None = None
+) -> Response:
     """Say as a page what could not be done, and what helps."""
     status = error.status if isinstance(error, RequestError) else problem_status(error)
     detail = error.detail if isinstance(error, RequestError) else error.message
     if upload:
         detail = detail.replace(str(upload.path), upload.name)
-    title = HTTPStatus(status).phrase
+    title = _TITLES.get(status, HTTPStatus(status).phrase.capitalize())
+    # Without a token, people log in; the hint is for programs.
+    hint = error.hint if status != 401 else None
+    back = quote(f"{request.url.path}?{request.url.query}".removesuffix("?"), safe="/")
+    login = tag("a", "Log in", href=f"/login?next={back}", class_="button gold")
     content: list[Markup | None] = [
         tag("h1", title),
-        tag("p", detail, class_="lead", dir="auto"),
-        tag("p", tag("strong", "Hint: "), inline_code(error.hint)) if error.hint else None,
-        tag("p", tag("a", "Log in", href="/login")) if status == 401 else None,
-        tag("p", tag("a", "All runs", href="/runs"), " · ", tag("a", "Home", href="/")),
+        tag("p", _sentence(detail), class_="lead", dir="auto"),
+        tag("p", tag("strong", "Hint: "), inline_code(hint)) if hint else None,
+        tag("p", login) if status == 401 else None,
+        tag("p", tag("a", "Home", href="/"), " · ", tag("a", "All runs", href="/runs")),
+        tag("p", f"HTTP {status}", class_="quiet"),
     ]
-    response = render(Page(title=title, content=content, status=status))
+    response = render(Page(title=title, content=content, status=status), None, request)
     headers: Mapping[str, str] = error.headers if isinstance(error, RequestError) else {}
     response.headers.update(headers)
     return response
+
+
+def _sentence(message: str) -> str:
+    """Return the message of an error as a sentence, unless it starts with a name."""
+    first = message.partition(" ")[0]
+    start = message[:1].upper() if first.isalpha() else message[:1]
+    return f"{start}{message[1:]}{'' if message.endswith(('.', '…', ':')) else '.'}"

@@ -7,18 +7,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from urllib.parse import quote, urlencode
 
-import msgspec
-
-from carob.report.html.parts import breakable, mark, sign, stamp
+from carob.report.html.parts import breakable, sign, stamp
 from carob.report.markup import Child, Markup, join, tag
-from carob.report.text_diff import compare_words
-from carob.schema import Json, Problem, Status
+from carob.schema import Problem, Status
 
 __all__ = ["sign", "stamp"]
 CHUNK = 50
 """Rows of one table body, and what scripts load at once: a little more than a screen shows."""
-MAX_TEXT = 20_000
-"""Longer texts are cut; the `raw` tab of a page has all of them."""
+_MAX_LABEL = 12
 
 
 def address(*parts: str, **query: str | int | None) -> str:
@@ -37,6 +33,13 @@ def score(value: float | None) -> str:
     text = f"{value:.2f}" if abs(value) < 10 else f"{value:.1f}"
     text = text.removeprefix("-").removeprefix("0") if abs(value) < 1 else text.removeprefix("-")
     return f"−{text}" if value < 0 else text
+
+
+def limit(value: float | None) -> str:
+    """Format a threshold: exactly, without the zero before the point."""
+    if value is None:
+        return ""
+    return f"{value:g}".replace("0.", ".", 1) if abs(value) < 1 else f"{value:g}"
 
 
 def p_value(p: float) -> str:
@@ -164,43 +167,6 @@ def text_field(label: str, name: str, value: str | None) -> Markup:
     return tag("label", tag("span", label), field)
 
 
-def diff_words(expected: str, actual: str) -> tuple[Markup, Markup]:
-    """Return both texts with the words marked that differ."""
-    pieces = compare_words(expected[:MAX_TEXT], actual[:MAX_TEXT])
-    before = [p.expected if p.same else mark("del", p.expected) for p in pieces if p.expected]
-    after = [p.actual if p.same else mark("ins", p.actual) for p in pieces if p.actual]
-    return (
-        join([before, _left_out(expected)]),
-        join([after, _left_out(actual)]),
-    )
-
-
-def long_text(text: str) -> Markup:
-    """Return a text; a long one is cut, with its length and a link to all of it."""
-    return join([text[:MAX_TEXT], _left_out(text)])
-
-
-def _left_out(text: str) -> Markup | None:
-    left = len(text) - MAX_TEXT
-    if left <= 0:
-        return None
-    link = tag("a", f"all {len(text):,} characters", href="?tab=raw")
-    return tag("em", " … ", link, class_="quiet")
-
-
-def value_text(value: Json) -> str:
-    """Return a JSON value on one line."""
-    return msgspec.json.encode(value).decode()
-
-
-def inline_code(text: str) -> Markup:
-    """Return a text in which `…` becomes code."""
-    parts = text.split("`")
-    if len(parts) % 2 == 0:  # a single mark is no code
-        return join(text)
-    return join([tag("code", part) if place % 2 else part for place, part in enumerate(parts)])
-
-
 def chips(links: Sequence[Markup], shown: int = 6) -> Markup:
     """Return small links; many of them are folded after the first few."""
     spaced: list[Child] = [[link, " "] for link in links]
@@ -208,6 +174,19 @@ def chips(links: Sequence[Markup], shown: int = 6) -> Markup:
         return join(spaced)
     more = tag("summary", f"{len(links) - shown:,} more")
     return join([spaced[:shown], tag("details", more, spaced[shown:], class_="more")])
+
+
+def label_chips(labels: Mapping[str, str]) -> list[Markup]:
+    """Return the labels of a run, each a link to the runs that have it."""
+    return [
+        tag(
+            "a",
+            f"{name}={value[:_MAX_LABEL]}{'…' if len(value) > _MAX_LABEL else ''}",
+            href=address("runs", label=f"{name}={value}"),
+            class_="chip",
+        )
+        for name, value in labels.items()
+    ]
 
 
 def minute(timestamp: str) -> str:

@@ -27,6 +27,7 @@ from carob.server.problems import RequestError
 from carob.server.workspace import Workspace
 
 pages = Pages()
+ADD_KEYS = (("enter", "add to the draft"), ("esc", "back"))
 
 
 class FailedCaseQuery(Query, frozen=True):
@@ -61,7 +62,7 @@ def preview_case(workspace: Workspace, path: RunPath, query: FailedCaseQuery) ->
         ),
         content=_content(workspace, regression, address("runs", path.run, "regression"), fields),
         command=capture_command(workspace, path.run, [query.case]),
-        keys=(("enter", "add to the draft"), ("esc", "back")),
+        keys=ADD_KEYS if regression.duplicate is None else ADD_KEYS[1:],
     )
 
 
@@ -103,7 +104,7 @@ def preview_session(workspace: Workspace, path: SessionPath, query: FailedSessio
             ("Regression case", ""),
         ),
         content=_content(workspace, regression, action, {}, chosen=query.turn),
-        keys=(("enter", "add to the draft"), ("esc", "back")),
+        keys=ADD_KEYS if regression.duplicate is None else ADD_KEYS[1:],
     )
 
 

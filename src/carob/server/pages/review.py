@@ -17,9 +17,9 @@ from carob.api.views.case import view_case
 from carob.report.html.parts import breakable
 from carob.report.markup import Markup, join, tag
 from carob.report.text import count
-from carob.schema.review import ReviewItem, ReviewLabel, ReviewQueue
+from carob.schema.review import ReviewItem, ReviewLabel, ReviewQueue, ReviewTurn
 from carob.server.binding import Query
-from carob.server.pages.conversation import plain_turn
+from carob.server.pages.conversation import plain_call, plain_turn
 from carob.server.pages.page import Page, Pages, Redirect
 from carob.server.pages.parts import address, score, stamp
 from carob.server.paths import QueuePath, parse_places
@@ -28,9 +28,9 @@ from carob.server.workspace import Workspace
 
 pages = Pages()
 _LABELS: tuple[tuple[ReviewLabel, str, str], ...] = (
-    ("passed", "1", "correct"),
-    ("failed", "2", "wrong"),
-    ("unsure", "3", "unsure"),
+    ("passed", "1", "Correct"),
+    ("failed", "2", "Wrong"),
+    ("unsure", "3", "Unsure"),
 )
 
 
@@ -101,8 +101,9 @@ def show_item(workspace: Workspace, path: QueuePath, query: QueueQuery) -> Page:
             ("3", "unsure"),
             ("n", "note"),
             ("← →", "item"),
+            ("s", "next that waits"),
             ("u", "undo"),
-            ("a", "approve golden"),
+            *((("a", "approve golden"),) if item.has_golden else ()),
         ),
     )
 
@@ -143,7 +144,7 @@ def _progress(queue: ReviewQueue, item: ReviewItem) -> Markup:
     if queue.kappa:
         low, high = queue.kappa.interval
         kappa = f"κ {score(queue.kappa.value)} [{score(low)}, {score(high)}]"
-    done = "" if item.open is not None else "Nothing is waiting. "
+    done = "Nothing is waiting. " if item.own and item.open is None else ""
     text = f"{done}{count(queue.labelled, 'label')}, {kappa}"
     return join(
         [
@@ -221,7 +222,7 @@ def _neighbours(queue: ReviewQueue, item: ReviewItem, query: QueueQuery) -> Mark
         where = address("review", queue.id, item=place, by=query.by, only=query.only)
         return tag("a", label, href=where, rel=rel) if place is not None else None
 
-    waiting = item.open if item.own else None
+    waiting = item.open
     case = tag("a", item.case, href=address("runs", queue.run, "cases", item.case), dir="auto")
     # The page of the case shows the score: nobody should open it by accident before deciding.
     shown = case if item.own else tag("bdi", item.case)
@@ -252,16 +253,23 @@ def _turns(item: ReviewItem) -> Markup:
             tag(
                 "article",
                 plain_turn("user", turn.user),
-                tag(
-                    "div",
-                    tag("div", plain_turn("golden", turn.expected), class_="golden-edge"),
-                    tag("div", plain_turn("agent", turn.actual)),
-                    class_="pair",
-                ),
+                _answers(turn),
                 class_="turn",
             )
             for turn in item.turns
         ]
+    )
+
+
+def _answers(turn: ReviewTurn) -> Markup:
+    """Return what the agent did, beside what is expected, if that is known."""
+    actual = [map(plain_call, turn.actual_calls or ()), plain_turn("agent", turn.actual)]
+    if turn.expected is None and turn.expected_calls is None:
+        return tag("div", actual)
+    golden = map(plain_call, turn.expected_calls or ())
+    stated = plain_turn("golden", turn.expected) if turn.expected is not None else None
+    return tag(
+        "div", tag("div", golden, stated, class_="golden-edge"), tag("div", actual), class_="pair"
     )
 
 
@@ -297,12 +305,12 @@ def _decision(queue: ReviewQueue, item: ReviewItem, query: QueueQuery) -> Markup
         for label, key, word in _LABELS
     ]
     undo = tag(
-        "button", tag("kbd", "u"), "undo", type="submit", name="label", value="undo", data_key="u"
+        "button", tag("kbd", "u"), "Undo", type="submit", name="label", value="undo", data_key="u"
     )
     approve = tag(
         "button",
         tag("kbd", "a"),
-        "approve golden",
+        "Approve golden",
         type="submit",
         name="label",
         value="approve",
@@ -321,7 +329,7 @@ def _decision(queue: ReviewQueue, item: ReviewItem, query: QueueQuery) -> Markup
         tag("label", tag("span", "note"), note),
         tag("label", tag("span", "your name"), name),
         undo if own else None,
-        approve,
+        approve if item.has_golden else None,
         method="post",
         action=address("review", queue.id),
         class_="decide",

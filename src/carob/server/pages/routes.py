@@ -33,6 +33,7 @@ from carob.server.pages import (
     runs,
     selection,
     session,
+    session_golden,
     settings,
     upload,
 )
@@ -56,7 +57,7 @@ _MODULES = (
         review,
     ),
     *(dataset_diff, findings, case_editor, dataset_case, dataset, datasets),
-    *(metrics, live, session, leaderboard, upload, settings),
+    *(metrics, live, session_golden, session, leaderboard, upload, settings),
 )
 _SCRIPTS = (
     "pages",
@@ -86,7 +87,7 @@ def page_routes(workspace: Workspace) -> list[Route]:
 async def _static(request: Request) -> Response:
     name = request.path_params["name"]
     if name not in _STATIC:
-        return error_page(RequestError(404, f"no such file: {name}"))
+        return error_page(RequestError(404, f"no such file: {name}"), request)
     content, etag = _load(name)
     headers = {"etag": etag, "cache-control": "no-cache"}
     if request.headers.get("if-none-match") == etag:

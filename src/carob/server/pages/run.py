@@ -11,20 +11,25 @@ from carob.report.charts import proportions
 from carob.report.html.causes import cause_text
 from carob.report.html.parts import breakable
 from carob.report.markup import Child, Markup, join, tag
-from carob.report.run import WHY_INFORMATIONAL, metrics_without_scores
 from carob.report.text import count
-from carob.schema import Comparison, MetricComparison, MetricSpec, MetricSummary, Run
+from carob.schema import MetricSpec, MetricSummary, Run
 from carob.schema.causes import CauseGroup
 from carob.server.pages.page import Fragment, Page, Pages
 from carob.server.pages.parts import (
     address,
     delta,
+    limit,
     link_button,
-    moment,
     rows_table,
     score,
 )
 from carob.server.pages.run_cases import CaseListQuery, cases_region, cases_section, cases_window
+from carob.server.pages.run_summary import (
+    attempts_section,
+    comparison_line,
+    headline,
+    run_facts,
+)
 from carob.server.pages.selection import selection_bar
 from carob.server.paths import RunPath
 from carob.server.workspace import Workspace
@@ -33,7 +38,6 @@ pages = Pages()
 _MAX_CAUSES = 12
 _MAX_METRICS = 12
 _CLOSE = 5
-_SENTENCES = {"passed": "Passed.", "failed": "Failed.", "inconclusive": "No verdict."}
 
 
 class RunQuery(CaseListQuery, frozen=True, kw_only=True):
@@ -62,13 +66,15 @@ def show_run(workspace: Workspace, path: RunPath, query: RunQuery) -> Page:
         content=[
             tag(
                 "div",
-                tag("div", _headline(run), _comparison_line(view)),
+                tag("div", headline(run), comparison_line(view)),
                 tag("div", _actions(view), class_="actions"),
                 class_="top",
             ),
             proportions(run.summary.cases),
-            _facts(run),
-            tag("div", _causes(view, query), _metrics(view), class_="columns"),
+            run_facts(view),
+            tag(
+                "div", _causes(view, query), _metrics(view), attempts_section(run), class_="columns"
+            ),
             _groups(run, query),
             cases_section(view, query, selection_bar(workspace, run, view.matched), by=query.by),
             _traces_without_case(run),
@@ -128,100 +134,10 @@ def _actions(view: RunView) -> list[Markup]:
     return [*buttons, menu]
 
 
-def _headline(run: Run) -> Markup:
-    counts = run.summary.cases
-    parts = [
-        text
-        for number, text in (
-            (counts.failed, f"{counts.failed:,} of {count(counts.total, 'case')} failed"),
-            (counts.errors, f"{counts.errors:,} had errors"),
-            (counts.unscored, f"{counts.unscored:,} could not be scored"),
-        )
-        if number
-    ]
-    if not parts:
-        parts = [f"{counts.passed:,} of {count(counts.total, 'case')} passed"]
-    if counts.passed == counts.total and counts.total:
-        parts = [f"All {counts.total:,} passed" if counts.total > 1 else "The only case passed"]
-    if run.verdict == "informational":
-        parts = [WHY_INFORMATIONAL]
-    word = _SENTENCES.get(run.verdict, "Informational.")
-    mark = {"passed": "✓ ", "failed": "✗ "}.get(run.verdict, "")
-    text = ", ".join(parts)
-    verdict = tag("span", tag("span", mark, aria_hidden="true"), word, class_=run.verdict)
-    return tag("h1", verdict, " ", f"{text[:1].upper()}{text[1:]}.")
-
-
-def _comparison_line(view: RunView) -> Markup:
-    before, comparison = view.before, view.comparison
-    if before is None:
-        return tag("p", "The first run of this dataset.", class_="lead")
-    name = tag("a", before.id, href=address("runs", before.id), class_="mono")
-    if comparison is None:
-        return tag("p", "Previous run: ", name, ". Compare shows how they differ.", class_="lead")
-    words = {"regressed": "Worse than ", "improved": "Better than ", "equivalent": "Equal to "}
-    start = words.get(comparison.verdict, "No significant difference from ")
-    flips = f" {count(len(comparison.flips), 'flip')}." if comparison.flips else ""
-    return tag("p", start, name, difference_text(comparison), flips, class_="lead")
-
-
-def difference_text(comparison: Comparison) -> Markup:
-    """Say by how much the metric moved that decided, how sure that is, and the smallest drop that
-    these cases can show."""
-    metric = _deciding(comparison)
-    difference = metric.difference if metric else None
-    if metric is None or difference is None:
-        return join(f": {comparison.sentence}.")
-    low, high = difference.interval
-    p = "< .001" if difference.adjusted_p < 0.001 else f"= {score(difference.adjusted_p)}"
-    text = f" {score(difference.value)} [{score(low)}, {score(high)}], p {p}."
-    smallest = (
-        f" The smallest drop that {count(metric.cases, 'case')} can show is"
-        f" {score(difference.detectable)}."
-        if difference.detectable is not None
-        else f" {count(metric.cases, 'case')} can show no drop at all."
-    )
-    return join([": ", tag("strong", breakable(metric.name)), text, smallest])
-
-
-def _deciding(comparison: Comparison) -> MetricComparison | None:
-    """The metric to name: of those with the verdict of the whole, the one that moved the most."""
-    metrics = [m for m in comparison.metrics if m.difference]
-    deciding = [m for m in metrics if m.deciding and m.verdict == comparison.verdict] or metrics
-
-    def sureness(metric: MetricComparison) -> tuple[float, float]:
-        assert metric.difference  # noqa: S101 - only such are asked
-        return metric.difference.adjusted_p, -abs(metric.difference.value)
-
-    return min(deciding, key=sureness, default=None)
-
-
-def _facts(run: Run) -> Markup:
-    counts = run.summary.cases
-    numbers = (
-        f"{counts.passed:,} passed · {counts.failed:,} failed · "
-        f"{counts.unscored:,} unscored · {counts.errors:,} errors"
-    )
-    judges = ", ".join(dict.fromkeys(use.judge.model for use in run.metrics if use.judge))
-    asked = f"judged by {judges}" if judges else "no model asked"
-    remarks = [
-        tag("p", tag("strong", breakable(name)), f" scored no case: {reason}", class_="warning")
-        for name, reason in metrics_without_scores(run)
-    ]
-    stopped = tag("p", f"Judging stopped early: {run.stopped}", class_="warning")
-    return join(
-        [
-            tag("p", f"{numbers} — {asked}, ", moment(run.created_at), " UTC", class_="quiet"),
-            stopped if run.stopped else None,
-            remarks,
-        ]
-    )
-
-
 def _causes(view: RunView, query: RunQuery) -> Markup:
     groups = view.causes
     if not groups:
-        return tag("section", tag("h2", "Why"), _closest(view))
+        return tag("section", tag("h2", "Closest to failing"), _closest(view))
     rows = [_cause_row(view.run, group, query) for group in groups]
     left = len(groups) - _MAX_CAUSES
     return tag(
@@ -257,13 +173,13 @@ def _closest(view: RunView) -> Markup:
                 "th", tag("a", case, href=address("runs", view.run.id, "cases", case)), scope="row"
             ),
             tag("td", breakable(item.metric)),
-            tag("td", f"{score(item.value)} (needs {item.threshold:g})", class_="n"),
+            tag("td", f"{score(item.value)} (needs {limit(item.threshold)})", class_="n"),
         )
         for _, case, item in margins[:_CLOSE]
     ]
     head: list[Child] = ["case", "metric", "#value"]
     passed = f"All {total:,} passed" if total > 1 else "The only case passed"
-    text = f"{passed}. Closest to the threshold:"
+    text = f"{passed}. These are the closest to their threshold."
     return join([tag("p", text, class_="quiet"), rows_table("Closest to fail", head, rows)])
 
 
@@ -337,7 +253,7 @@ def _metric_row(
 ) -> Markup:
     decided = summary.passed + summary.failed
     share = f"{summary.passed:,} / {decided:,}" if use.threshold is not None else "informs"
-    needs = "" if use.threshold is None else score(use.threshold)
+    needs = limit(use.threshold)
     return tag(
         "tr",
         tag("th", tag("a", breakable(use.name), href=address("metrics", use.name)), scope="row"),

@@ -32,7 +32,11 @@ from carob.server.workspace import Workspace
 pages = Pages()
 _MAX_COLUMNS = 6
 _MAX_REASON = 240
-_EXPECTED = re.compile(r"(?:(?P<at>.*?): )?expected (?P<want>.*?), got (?P<got>.*)", re.DOTALL)
+_EXPECTED = re.compile(
+    r"(?:(?P<at>.*?): )?expected (?P<want>.*?), got (?P<got>.*?)(?:; [^;]*?: expected .*)?",
+    re.DOTALL,
+)
+"""One difference, and others after it that are left out."""
 _STEP = re.compile(r"(?P<kind>missing|unexpected) (?P<call>[^\s(]+(?:\(.*?\))?)(?=;|$)", re.DOTALL)
 
 
@@ -189,8 +193,15 @@ def _summary(view: RowsView, query: CaseListQuery) -> Markup:
         "p",
         _chips(run, query),
         tag("span", shown, role="status"),
-        f", {order} · ",
-        tag("a", f"sort {'by dataset' if other else 'worst first'}", href=sort, data_sets="sort"),
+        f", {order}",
+        tag(
+            "span",
+            " · ",
+            tag(
+                "a", f"sort {'by dataset' if other else 'worst first'}", href=sort, data_sets="sort"
+            ),
+            class_="around",
+        ),
         class_="quiet",
     )
 
@@ -286,7 +297,7 @@ def difference(reason: str) -> Child:
     if step := _STEP.match(reason):
         mark = "del" if step["kind"] == "missing" else "ins"
         return tag("code", tag(mark, step["call"][:_MAX_REASON]))
-    if both := _EXPECTED.match(reason.partition("\n")[0]):
+    if both := _EXPECTED.fullmatch(reason.partition("\n")[0]):
         want, got = both["want"][:_MAX_REASON], both["got"][:_MAX_REASON]
         place = f"{both['at'][-60:]}: " if both["at"] else ""
         if got.startswith(f"{want}, "):

@@ -21,6 +21,7 @@ from carob.server.pages.parts import (
     commands,
     empty,
     filter_form,
+    label_chips,
     link_button,
     moment,
     rows_table,
@@ -32,7 +33,6 @@ from carob.server.workspace import Workspace
 
 pages = Pages()
 _LIMIT = 100
-_MAX_LABEL = 12
 _SORTS = (("worst", "worst first"), ("dataset", "by dataset"))
 
 
@@ -67,7 +67,8 @@ def list_runs(workspace: Workspace, query: RunsPageQuery) -> Page:
         store=workspace.store,
     )
     runs = found.runs
-    newest = not (query.dataset or query.label or query.verdict or query.q or query.after)
+    first = not (query.dataset or query.label or query.verdict or query.q or query.after)
+    is_empty = first and not runs
     return Page(
         title="Runs",
         section="Runs",
@@ -78,11 +79,11 @@ def list_runs(workspace: Workspace, query: RunsPageQuery) -> Page:
                 tag("div", link_button("Leaderboards", "/leaderboards"), class_="actions"),
                 class_="top",
             ),
-            _filters(query),
+            None if is_empty else _filters(query),
             tag(
                 "div",
-                unfinished_list(list_unfinished(workspace.store)) if newest else None,
-                no_runs() if newest and not runs else _table(runs, query),
+                unfinished_list(list_unfinished(workspace.store)) if first else None,
+                no_runs() if is_empty else _table(runs, query),
                 _more(found, query),
                 id="runs",
                 data_refresh="run",
@@ -172,9 +173,13 @@ def _table(runs: Sequence[RunEntry], query: RunsPageQuery) -> Markup:
     rank = tag("button", "Rank selected", type="submit", formaction="/leaderboards")
     return tag(
         "form",
-        tag("p", chosen, tag("span", count(len(runs), "run"), role="status"), class_="quiet"),
+        tag(
+            "div",
+            tag("div", compare, rank, class_="actions") if len(runs) > 1 else None,
+            tag("p", chosen, tag("span", count(len(runs), "run"), role="status"), class_="quiet"),
+            class_="toolbar",
+        ),
         rows_table("Runs", head, [_row(run) for run in runs], "list"),
-        tag("div", compare, rank, class_="actions"),
         action="/compare",
     )
 
@@ -196,7 +201,7 @@ def _row(run: RunEntry) -> Markup:
         tag("td", f"{run.cases.passed:,} / {run.cases.total:,}", class_="n"),
         tag("td", pass_change(run), class_="n"),
         tag("td", moment(run.created_at), class_="quiet"),
-        tag("td", _labels(run), class_="chips", dir="auto"),
+        tag("td", chips(label_chips(run.labels), 4), class_="chips", dir="auto"),
         data_id=f"{run.id} {run.created_at}",
     )
 
@@ -221,19 +226,6 @@ def pass_change(run: RunEntry) -> Markup | str:
         return tag("span", "±0", class_="quiet")
     text = f"{'−' if points < 0 else '+'}{abs(points):.3g} pp {'▼' if points < 0 else '▲'}"
     return tag("span", text, class_="failed" if points < 0 else "passed")
-
-
-def _labels(run: RunEntry) -> Markup:
-    links = [
-        tag(
-            "a",
-            f"{name}={value[:_MAX_LABEL]}{'…' if len(value) > _MAX_LABEL else ''}",
-            href=address("runs", label=f"{name}={value}"),
-            class_="chip",
-        )
-        for name, value in run.labels.items()
-    ]
-    return chips(links, 4)
 
 
 def _more(listing: HistoryPage, query: RunsPageQuery) -> Markup | None:

@@ -27,7 +27,7 @@ from carob.schema import Run
 from carob.server.binding import Query
 from carob.server.pages.page import Page, Pages, Redirect
 from carob.server.pages.parts import address, dataset_choice, rows_table, selection_group
-from carob.server.pages.regression import capture_command, dataset_names
+from carob.server.pages.regression import ADD_KEYS, capture_command, dataset_names
 from carob.server.pages.run_cases import CaseListQuery
 from carob.server.paths import RunPath, parse_places, places_text
 from carob.server.problems import RequestError
@@ -122,7 +122,7 @@ def preview_cases(workspace: Workspace, path: RunPath, query: RegressionsQuery) 
         command=capture_command(workspace, path.run, (entry.failed for entry in batch.addable))
         if batch.addable
         else None,
-        keys=(("enter", "add to the draft"), ("esc", "back")),
+        keys=ADD_KEYS if batch.addable else ADD_KEYS[1:],
     )
 
 

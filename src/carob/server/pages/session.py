@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Literal
 
 import msgspec
 
-from carob.api.golden.folder import find_file, list_datasets
+from carob.api.golden.folder import find_file
 from carob.api.serving.sessions import (
-    add_golden_session,
-    capture_session,
-    compare_session,
     discard_session,
     evaluate_sessions,
     open_session,
     session_span_list,
 )
-from carob.api.views.case import align_turns
-from carob.report.markup import Child, Markup, join, tag
+from carob.report.markup import Child, Markup, tag
 from carob.report.text import count
 from carob.schema import Trace, Turn
-from carob.schema.session import CapturedCase, SessionDetail
+from carob.schema.session import SessionDetail
 from carob.server.binding import Query
-from carob.server.pages.conversation import call_pair, plain_call, plain_turn, response_pair
+from carob.server.pages.conversation import (
+    plain_agents,
+    plain_call,
+    plain_turn,
+)
 from carob.server.pages.page import Page, Pages, Redirect
 from carob.server.pages.parts import (
     address,
@@ -33,14 +33,14 @@ from carob.server.pages.parts import (
     problem_list,
     rows_table,
 )
+from carob.server.pages.regression import dataset_names
 from carob.server.pages.spans import waterfall
+from carob.server.pages.texts import RAW, json_text
 from carob.server.paths import SessionPath
-from carob.server.problems import RequestError
 from carob.server.workspace import Workspace
 
 pages = Pages()
 _FEW_TURNS = 30
-_NEW_FORMATS = ("adk", "questions", "examples", "csv")
 
 
 class SessionPageQuery(Query, frozen=True):
@@ -49,131 +49,10 @@ class SessionPageQuery(Query, frozen=True):
     tab: Literal["raw"] | None = None
 
 
-class TurnQuery(Query, frozen=True):
-    """The whole session, or one turn of it."""
-
-    turn: Annotated[int, msgspec.Meta(ge=1)] | None = None
-
-
-class GoldenCaseQuery(Query, frozen=True):
-    """The dataset to find the golden case in."""
-
-    dataset: str | None = None
-
-
-class GoldenForm(Query, frozen=True):
-    """The dataset that a session is added to, or the name and format of a new one."""
-
-    dataset: str = ""
-    new: str = ""
-    format: str = "adk"
-    tags: str = ""
-    turn: int | None = None
-
-
 class DatasetForm(Query, frozen=True):
     """The dataset that a session is evaluated against."""
 
     dataset: str
-
-
-@pages.get("/live/{session:path}/golden")
-def preview_golden(workspace: Workspace, path: SessionPath, query: TurnQuery) -> Page:
-    """Show the golden case that a session would become."""
-    captured = capture_session(workspace.store, path.session, turn=query.turn)
-    case = captured.case
-    lineage = [f"{key} {value}" for key, value in case.metadata.items()]
-    return Page(
-        title=f"Make golden: {path.session}",
-        section="Live",
-        crumbs=_crumbs(path.session, "Make golden"),
-        content=[
-            tag(
-                "h1", "Make this session golden" if query.turn is None else "Make this turn golden"
-            ),
-            _findings(captured),
-            _golden_form(workspace, path.session, query.turn),
-            tag("h2", "The case as it will be written", class_="golden"),
-            tag(
-                "p",
-                f"id {case.id} · review draft · {' · '.join(lineage)}",
-                class_="quiet",
-                dir="auto",
-            ),
-            _turns(case.turns, path.session, golden=True),
-        ],
-        keys=(("enter", "add to the draft"), ("esc", "back")),
-    )
-
-
-@pages.post("/live/{session:path}/golden")
-def make_golden(workspace: Workspace, path: SessionPath, form: GoldenForm) -> Redirect:
-    """Add the case of a session to the draft of a dataset."""
-    name = form.new.strip() or form.dataset
-    if not name:
-        raise RequestError(422, "no dataset is chosen", hint="choose one, or name a new one")
-    captured = add_golden_session(
-        workspace.store,
-        path.session,
-        workspace.folder,
-        name,
-        form.format if form.new.strip() else None,
-        turn=form.turn,
-        tags=[word.strip() for word in form.tags.split(",") if word.strip()],
-    )
-    return Redirect(address("datasets", name, accepted=captured.case.id))
-
-
-@pages.get("/live/{session:path}/compare")
-def compare_golden(workspace: Workspace, path: SessionPath, query: GoldenCaseQuery) -> Page:
-    """Show a session beside the golden case that it belongs to."""
-    names = _names(workspace)
-    if not names:
-        raise RequestError(409, "there is no golden data to compare with")
-    name = query.dataset or names[0]
-    pair, trace = compare_session(workspace.store, path.session, find_file(workspace.folder, name))
-    form = tag(
-        "form",
-        dataset_choice(names, name),
-        tag("button", "Compare", type="submit"),
-        class_="filters",
-    )
-    content: list[Child] = [tag("h1", "Compare with golden"), form]
-    if pair.case is None:
-        content.append(tag("p", f"Not compared: {pair.reason}.", class_="lead"))
-    else:
-        edit = address("datasets", name, "cases", pair.case.id, "edit")
-        case = tag("a", pair.case.id, href=edit)
-        content += [
-            tag("p", "Golden case ", case, f", matched {pair.reason}.", class_="lead"),
-            tag(
-                "div",
-                tag("h2", "Expected", class_="golden"),
-                tag("h2", "Actual"),
-                class_="pair head",
-            ),
-            [
-                tag(
-                    "article",
-                    plain_turn("user", (turn.expected or turn.actual or Turn()).user),
-                    [call_pair(step, ()) for step in turn.script or ()],
-                    response_pair(
-                        turn.expected.response if turn.expected else None,
-                        turn.actual.response if turn.actual else None,
-                        missing_turn=turn.actual is None,
-                        extra_turn=turn.expected is None,
-                    ),
-                    class_="turn",
-                )
-                for turn in align_turns(pair.case, trace)
-            ],
-        ]
-    return Page(
-        title=f"Compare {path.session}",
-        section="Live",
-        crumbs=_crumbs(path.session, "Compare"),
-        content=content,
-    )
 
 
 @pages.post("/live/{session:path}/evaluate")
@@ -192,7 +71,7 @@ def confirm_discard(workspace: Workspace, path: SessionPath) -> Page:
     return Page(
         title=f"Discard {path.session}",
         section="Live",
-        crumbs=_crumbs(path.session, "Discard"),
+        crumbs=session_crumbs(path.session, "Discard"),
         content=[
             tag("h1", "Discard this session?"),
             tag("p", tag("bdi", path.session), f" and its {spans} are removed.", class_="lead"),
@@ -248,12 +127,9 @@ def _spans(workspace: Workspace, session: str, trace: Trace | None) -> Markup:
     return waterfall(session_span_list(workspace.store, session), turns)
 
 
-def _crumbs(session: str, name: str) -> tuple[tuple[str, str], ...]:
+def session_crumbs(session: str, name: str) -> tuple[tuple[str, str], ...]:
+    """Return the way to a page of a session."""
     return (("Live", "/live"), (session, address("live", session)), (name, ""))
-
-
-def _names(workspace: Workspace) -> list[str]:
-    return [entry.name for entry in list_datasets(workspace.folder) if entry.file]
 
 
 def _facts(detail: SessionDetail) -> Markup:
@@ -272,7 +148,7 @@ def _facts(detail: SessionDetail) -> Markup:
 
 
 def _actions(workspace: Workspace, session: str) -> Markup:
-    names = _names(workspace)
+    names = dataset_names(workspace)
     evaluate = tag(
         "form",
         dataset_choice(names),
@@ -292,43 +168,6 @@ def _actions(workspace: Workspace, session: str) -> Markup:
         link_button("Discard…", address("live", session, "discard"), key="d", writes=True),
         class_="actions",
     )
-
-
-def _golden_form(workspace: Workspace, session: str, turn: int | None) -> Markup:
-    names = _names(workspace)
-    formats = [tag("option", name, value=name) for name in _NEW_FORMATS]
-    new = tag(
-        "details",
-        tag("summary", "or a new dataset"),
-        tag(
-            "div",
-            tag("label", tag("span", "name"), tag("input", name="new", pattern="[\\w-]+")),
-            tag("label", tag("span", "format"), tag("select", formats, name="format")),
-            class_="actions",
-        ),
-        open=not names,
-    )
-    return tag(
-        "form",
-        tag(
-            "div",
-            dataset_choice(names) if names else None,
-            tag("label", tag("span", "tags, separated by commas"), tag("input", name="tags")),
-            tag("button", "Add to the draft", type="submit", class_="gold", autofocus=True),
-            class_="actions",
-        ),
-        new,
-        tag("input", type="hidden", name="turn", value=str(turn)) if turn else None,
-        method="post",
-        action=address("live", session, "golden"),
-    )
-
-
-def _findings(captured: CapturedCase) -> Markup:
-    if not captured.problems:
-        return tag("p", "No personal data or secrets found, nothing is missing.", class_="lead")
-    title = tag("h2", f"Look at this first: {count(len(captured.problems), 'finding')}")
-    return join([title, problem_list(captured.problems)])
 
 
 def _support(detail: SessionDetail) -> Markup | None:
@@ -360,26 +199,31 @@ def _support(detail: SessionDetail) -> Markup | None:
 def _conversation(trace: Trace | None, session: str) -> Child:
     if trace is None:
         return tag("p", "No agent was at work in its spans.")
-    return [tag("h2", "Conversation"), _turns(trace.turns, session)]
+    return [tag("h2", "Conversation"), session_turns(trace.turns, session)]
 
 
 def _raw(trace: Trace | None) -> Child:
     bare = trace and msgspec.structs.replace(trace, spans=())
-    text = msgspec.json.format(msgspec.json.encode(bare), indent=2).decode()
-    return [tag("h2", "Trace"), tag("pre", tag("code", text), tabindex="0", dir="auto")]
+    return [tag("h2", "Trace"), json_text(bare)]
 
 
-def _turns(turns: tuple[Turn, ...], session: str, *, golden: bool = False) -> Child:
+def session_turns(turns: tuple[Turn, ...], session: str, *, golden: bool = False) -> Child:
+    """Return the turns of a session; with `golden`, as they become golden data."""
     fold = len(turns) > _FEW_TURNS
     return [_turn(number, turn, session, golden, fold) for number, turn in enumerate(turns, 1)]
 
 
 def _turn(number: int, turn: Turn, session: str, golden: bool, fold: bool) -> Markup:
     link = tag("a", "make golden", href=address("live", session, "golden", turn=number))
+    raw = None if golden else RAW
     content = [
-        plain_turn("user", turn.user),
-        [plain_call(call, turn.tool_results) for call in turn.tool_calls or ()],
-        plain_turn("agent", turn.response),
+        plain_turn("user", turn.user, raw=raw, mark_private=golden),
+        plain_agents(turn),
+        [
+            plain_call(call, turn.tool_results, mark_private=golden)
+            for call in turn.tool_calls or ()
+        ],
+        plain_turn("agent", turn.response, raw=raw, mark_private=golden),
     ]
     if fold:
         shown = tag("span", (turn.user or "(not recorded)")[:300], class_="clamp")

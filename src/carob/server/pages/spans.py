@@ -12,7 +12,8 @@ from carob.report.markup import Child, Markup, join, tag
 from carob.report.text import count
 from carob.schema import Turn
 from carob.schema.trace import Span
-from carob.server.pages.parts import rows_table, value_text
+from carob.server.pages.parts import rows_table
+from carob.server.pages.texts import value_text
 
 _INDENTS = 6
 _FOLD = 500

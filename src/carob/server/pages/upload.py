@@ -58,15 +58,18 @@ def show_upload(workspace: Workspace, query: UploadQuery) -> Page:
         )
         for item in list_uploads(workspace.uploads)
     ]
+    forms = [
+        drop_form("Traces", "/upload/traces", "Upload", note="OTLP, Jaeger, logs, chats, …"),
+        drop_form("Golden data", "/datasets", "Add", note="Becomes a dataset of this server."),
+        drop_form("Only check golden data", "/upload/check", "Check", note="Nothing is kept."),
+    ]
     return Page(
         title="Upload",
         section="Upload",
         content=[
             tag("h1", "Upload"),
             tag("p", "Files of any format are recognized by their content.", class_="lead"),
-            drop_form("Traces", "/upload/traces", "Upload", note="Any container: OTLP, Jaeger, …"),
-            drop_form("Golden data", "/datasets", "Add", note="Becomes a dataset of this server."),
-            drop_form("Only check golden data", "/upload/check", "Check", note="Nothing is kept."),
+            tag("div", forms, class_="columns drops"),
             [
                 tag("h2", "Uploaded traces"),
                 rows_table("Uploads", ["file", "#size"], uploads, "list"),
