@@ -93,6 +93,53 @@ def accept(visitor: Visit, site: Site) -> None:
     expect(page).to_have_url(re.compile("late_frost#script$"))
 
 
+def edit(visitor: Visit, site: Site) -> None:
+    page = visitor.go("/datasets/garden_shop")
+    press(page, "j", "e")
+    expect(page.locator("h1")).to_have_text("delivery_date")
+    expect(page.get_by_role("heading", name="Source")).to_be_visible()
+
+
+def item(visitor: Visit, site: Site) -> Page:
+    return visitor.go(f"/review/{site.seeded.queue}?by=Nora&item=12")
+
+
+def decide(visitor: Visit, site: Site) -> None:
+    page = item(visitor, site)
+    for key, word in (("1", "Correct"), ("2", "Wrong"), ("3", "Unsure")):
+        press(page, key)
+        button = page.get_by_role("button", name=word)
+        expect(button).to_have_attribute("aria-pressed", "true")
+
+
+def undo(visitor: Visit, site: Site) -> None:
+    page = item(visitor, site)
+    press(page, "u")
+    expect(page.get_by_text("hidden until you have decided")).to_be_visible()
+
+
+def note(visitor: Visit, site: Site) -> None:
+    page = item(visitor, site)
+    press(page, "n")
+    expect(page.get_by_label("note")).to_be_focused()
+
+
+def next_waiting(visitor: Visit, site: Site) -> None:
+    page = item(visitor, site)
+    title = page.locator("h1").inner_text()
+    press(page, "s")
+    expect(page.locator("h1")).not_to_have_text(title)
+
+
+def next_item(visitor: Visit, site: Site) -> None:
+    page = item(visitor, site)
+    title = page.locator("h1").inner_text()
+    press(page, "ArrowRight")
+    expect(page.locator("h1")).not_to_have_text(title)
+    press(page, "ArrowLeft")
+    expect(page.locator("h1")).to_have_text(title)
+
+
 def compare(visitor: Visit, site: Site) -> None:
     page = run_page(visitor, site)
     press(page, "c")
@@ -173,11 +220,17 @@ STORIES: Mapping[str, Story] = {
     "t": next_tab,
     "z": fold,
     "a": accept,
+    "e": edit,
     "c": compare,
     "g": make_golden,
     "r": capture,
     "v": evaluate,
     "d": discard,
+    "1 2 3": decide,
+    "u": undo,
+    "n": note,
+    "s": next_waiting,
+    "← →": next_item,
     "y": copy_link,
     "Y": copy_command,
     "esc": leave,

@@ -52,6 +52,27 @@ def test_released_case_can_be_read_and_not_changed(site: Site, visit: NewVisit):
     expect(page.get_by_role("link", name="Edit")).to_be_visible()
 
 
+@pytest.mark.parametrize("scripts", [True, False])
+def test_selected_cases_are_approved_together(scripts: bool, shop: Site, visit: NewVisit):
+    page = visit(shop, java_script_enabled=scripts).go(f"/datasets/{SHOP}")
+    for name in ("hebrew", "japanese"):
+        page.get_by_role("checkbox", name=f"select {name}").check()
+    page.get_by_label("review status").select_option("approved" if scripts else "reviewed")
+    page.get_by_label("by", exact=True).fill("Mara")
+    page.get_by_role("button", name="Mark as").click()
+    word = "approved" if scripts else "reviewed"
+    for name in ("hebrew", "japanese"):
+        expect(page.get_by_role("row").filter(has_text=name)).to_contain_text(word)
+    expect(page.get_by_role("row").filter(has_text="opening_hours")).not_to_contain_text(word)
+
+
+def test_no_case_is_approved_without_being_selected(site: Site, visit: NewVisit):
+    page = visit(site).go(f"/datasets/{SHOP}")
+    page.get_by_label("by", exact=True).fill("Mara")
+    page.get_by_role("button", name="Mark as").click()
+    expect(page.locator("main")).to_contain_text("No case is selected")
+
+
 def test_session_like_a_known_case_is_pointed_out_before_it_becomes_golden(
     site: Site, visit: NewVisit
 ):

@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from carob.api import history
 from carob.api.golden.drafts import get_draft, list_cases, release_draft
 from carob.api.golden.folder import GoldenFolder, find_file
 from carob.api.lint import lint
-from carob.api.serving.run_jobs import JobRequest, list_targets
-from carob.api.serving.trace_uploads import list_uploads
 from carob.api.versions import find_release_record, versions
 from carob.api.views.case_history import recent_verdicts
 from carob.errors import CarobError
@@ -21,6 +18,7 @@ from carob.schema.dataset import expected_tools
 from carob.schema.draft import Draft, DraftCase
 from carob.server.binding import Query
 from carob.server.pages.dataset_release import release_actions, release_facts, release_state
+from carob.server.pages.dataset_selection import case_actions
 from carob.server.pages.page import Page, Pages, Redirect
 from carob.server.pages.parts import (
     address,
@@ -28,9 +26,7 @@ from carob.server.pages.parts import (
     choice,
     filter_form,
     link_button,
-    minute,
     rows_table,
-    selection_group,
     strip,
     text_field,
 )
@@ -64,14 +60,6 @@ class ReleaseForm(Query, frozen=True):
 
     seen: str
     by: str = ""
-
-
-class RunForm(Query, frozen=True):
-    """Cases to run, and what to score: `run:ID`, `traces:ID`, `target:NAME`, or what the dataset
-    recorded."""
-
-    source: str = ""
-    case: tuple[str, ...] = ()
 
 
 @pages.get("/datasets/{name:path}")
@@ -125,7 +113,7 @@ def show_dataset(workspace: Workspace, path: DatasetPath, query: DatasetQuery) -
             _tag_chip(path.name, query),
             tag(
                 "form",
-                _run_fields(workspace, draft) if draft else None,
+                case_actions(workspace, draft) if draft else None,
                 tag(
                     "div",
                     cases if listing.items else tag("p", "No case matches."),
@@ -149,20 +137,6 @@ def release_dataset(workspace: Workspace, path: DatasetPath, form: ReleaseForm) 
     """Release the draft, if it is still the one that was looked at."""
     released = release_draft(workspace.folder, path.name, by=form.by or None, seen=form.seen)
     return Redirect(address("datasets", f"{released.name}@{released.version}"))
-
-
-@pages.post("/datasets/{name:path}/run")
-def run_cases(workspace: Workspace, path: DatasetPath, form: RunForm) -> Redirect:
-    """Score the selected cases, or all of them, in the background."""
-    kind, _, id = form.source.partition(":")
-    traces = (id,) if kind == "traces" else ()
-    target = id if kind == "target" else None
-    request = JobRequest(dataset=path.name, traces=traces, target=target, cases=form.case)
-    if kind == "run":
-        job = workspace.jobs.rescore(workspace.sources, id, request)
-    else:
-        job = workspace.jobs.start(workspace.sources, request)
-    return Redirect(address("jobs", job.id))
 
 
 def _command(
@@ -346,30 +320,4 @@ def _row(
         tag("td", draft.review),
         tag("td", strip(recent)),
         class_="chosen" if query.accepted == case.id else None,
-    )
-
-
-def _run_fields(workspace: Workspace, draft: Draft) -> Markup:
-    """Return what can be scored against the cases: stored and uploaded traces, live agents."""
-    runs = (
-        history.list_runs(dataset=draft.name, limit=10, store=workspace.store).runs
-        if history.store_exists(store=workspace.store)
-        else ()
-    )
-    sources = [
-        (f"run:{run.id}", f"traces of {minute(run.created_at)} · {run.id}")
-        for run in {run.id: run for run in runs}.values()
-    ]
-    sources += [
-        (f"traces:{upload.id}", f"uploaded {upload.file}")
-        for upload in list_uploads(workspace.uploads)
-    ]
-    sources += [(f"target:{name}", f"live agent {name}") for name in list_targets()]
-    options = [tag("option", text, value=value) for value, text in sources]
-    options.append(tag("option", "answers recorded in the dataset", value=""))
-    source = tag("label", tag("span", "on", class_="inline"), tag("select", options, name="source"))
-    return selection_group(
-        f"all {count(draft.cases, 'case')}" if draft.cases > 1 else "the only case",
-        tag("button", "Run", type="submit"),
-        source,
     )

@@ -17,6 +17,7 @@ from carob.server.pages import (
     dataset,
     dataset_case,
     dataset_diff,
+    dataset_selection,
     datasets,
     findings,
     home,
@@ -56,7 +57,15 @@ _MODULES = (
         review_queues,
         review,
     ),
-    *(dataset_diff, findings, case_editor, dataset_case, dataset, datasets),
+    *(
+        dataset_diff,
+        findings,
+        case_editor,
+        dataset_case,
+        dataset_selection,
+        dataset,
+        datasets,
+    ),
     *(metrics, live, session_golden, session, leaderboard, upload, settings),
 )
 _SCRIPTS = (
