@@ -34,6 +34,16 @@ def test_new_case_is_written_in_a_form(scripts: bool, shop: Site, visit: NewVisi
     delete_case(folder, SHOP, id, seen=None)
 
 
+def test_edit_script_is_one_click_away_from_the_top_of_a_case(site: Site, visit: NewVisit):
+    visitor = visit(site)
+    page = visitor.go(f"/runs/{site.seeded.bad}/cases/delivery_date?tab=scores&status=failed")
+    page.get_by_role("link", name="Accept 2 changes…").click()
+    expect(page.get_by_role("button", name="Accept checked as golden")).to_be_in_viewport()
+    assert "status=failed" in page.url
+    page = visitor.go(f"/runs/{site.seeded.good}/cases/delivery_date")
+    expect(page.get_by_role("link", name="Accept")).to_have_count(0)
+
+
 def test_new_case_does_not_replace_one_with_the_same_id(site: Site, visit: NewVisit):
     page = visit(site).go(f"/datasets/{SHOP}/new")
     page.get_by_label("id, which no other case").fill("return_pot")

@@ -16,7 +16,7 @@ from carob.schema import CaseScore
 from carob.server.binding import Query
 from carob.server.pages.case_turns import turn_links, turn_list
 from carob.server.pages.conversation import call_pair, plain_call
-from carob.server.pages.edit_script import script_form
+from carob.server.pages.edit_script import count_changes, script_form
 from carob.server.pages.page import Page, Pages, Redirect
 from carob.server.pages.parts import (
     address,
@@ -168,11 +168,21 @@ def _headline(view: CaseView, case: str, query: CasePageQuery) -> Markup:
         tag(
             "div",
             tag("span", links, class_="quiet around"),
+            _accept_link(view, case, query),
             _capture_button(view, case),
             class_="actions",
         ),
         class_="top",
     )
+
+
+def _accept_link(view: CaseView, case: str, query: CasePageQuery) -> Markup | None:
+    """Return the way to the edit script, which is below the whole conversation."""
+    changes = count_changes(view)
+    if not changes:
+        return None
+    script = f"{_own(view, case, query, tab=None)}#script"
+    return link_button(f"Accept {count(changes, 'change')}…", script, gold=True, writes=True)
 
 
 def _capture_button(view: CaseView, case: str) -> Markup | None:

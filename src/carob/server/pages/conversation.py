@@ -54,7 +54,7 @@ def agents_pair(expected: Turn | None, actual: Turn | None) -> Markup | None:
     left = _agents(golden, "del" if differ else None)
     said = [_message(message.agent, long_text(message.text)) for message in messages]
     right = [_agents(acted, "ins" if differ else None), said]
-    return tag("div", tag("div", left), tag("div", right), class_="pair")
+    return tag("div", tag("div", left), tag("div", right), class_="pair team")
 
 
 def plain_agents(turn: Turn) -> Markup | None:
@@ -62,7 +62,7 @@ def plain_agents(turn: Turn) -> Markup | None:
     if len(set(turn.agents)) < 2 and not turn.messages:
         return None
     said = [_message(message.agent, long_text(message.text)) for message in turn.messages]
-    return tag("div", _agents(turn.agents, None), said)
+    return tag("div", _agents(turn.agents, None), said, class_="team")
 
 
 def _agents(agents: Sequence[str], mark: str | None) -> Markup | None:
@@ -180,11 +180,11 @@ def _result(call: ToolCall | None, results: Sequence[ToolResult], raw: str | Non
 def _title(call: ToolCall, mark: str | None = None, *, acted: bool = True) -> Markup:
     """Return the name of a call, who makes it, and how long it took."""
     name = tag(mark, call.name) if mark else call.name
-    facts: list[Child] = [tag("bdi", call.agent)] if call.agent else []
+    agent = tag("span", tag("bdi", call.agent), class_="quiet by") if call.agent else None
+    took = None
     if acted and call.start is not None and call.end is not None:
-        facts += [" · " if facts else None, f"{(call.end - call.start) / 1e6:,.0f} ms"]
-    quiet = tag("span", facts, class_="quiet") if facts else None
-    return tag("p", tag("bdi", name), quiet, class_="tool")
+        took = tag("span", f"{(call.end - call.start) / 1e6:,.0f} ms", class_="quiet")
+    return tag("p", tag("bdi", name), agent, took, class_="tool")
 
 
 def _call(

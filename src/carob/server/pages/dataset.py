@@ -19,6 +19,7 @@ from carob.schema.draft import Draft, DraftCase
 from carob.server.binding import Query
 from carob.server.pages.dataset_release import release_actions, release_facts, release_state
 from carob.server.pages.dataset_selection import case_actions
+from carob.server.pages.findings import summarise_findings
 from carob.server.pages.page import Page, Pages, Redirect
 from carob.server.pages.parts import (
     address,
@@ -210,10 +211,7 @@ def _facts(folder: GoldenFolder, draft: Draft) -> Markup:
     text = "check for personal data, duplicates and contradictions"
     if draft.cases <= _FEW_CASES:
         (linted,) = lint(find_file(folder, draft.name))
-        levels = {
-            level: sum(f.level == level for f in linted.findings) for level in ("error", "warning")
-        }
-        text = ", ".join(count(number, level) for level, number in levels.items() if number)
+        text = summarise_findings(linted.findings)
     return tag(
         "p",
         f"format {draft.format} · {count(draft.cases, 'case')} · digest {draft.digest[:19]}…"

@@ -23,6 +23,11 @@ def turn_differs(turn: TurnView) -> bool:
     return expected is not None and expected != turn.actual.response
 
 
+def count_changes(view: CaseView) -> int:
+    """Return how many lines the edit script of a case has."""
+    return 0 if view.golden is None else sum(1 for _ in _lines(view))
+
+
 def script_form(view: CaseView, case: str) -> Markup | None:
     """Return the form that accepts lines; `None` if everything is as expected."""
     lines = list(_lines(view))

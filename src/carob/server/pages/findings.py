@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 
 from carob.api.golden.folder import find_file
 from carob.api.lint import lint, lint_rules
@@ -29,9 +30,8 @@ def show_findings(workspace: Workspace, path: FindingsPath) -> Page:
     """Show what lint finds in the draft."""
     file = find_file(workspace.folder, path.name)
     (linted,) = lint(file)
-    names = {rule.id: rule.name for rule in lint_rules()}
-    counts = Counter(names.get(finding.rule, finding.rule) for finding in linted.findings)
-    summary = " · ".join(f"{number:,} {name}" for name, number in counts.most_common())
+    names = _rule_names()
+    summary = summarise_findings(linted.findings)
     rows = [_row(path.name, finding, names) for finding in linted.findings[:_MAX_FINDINGS]]
     head: list[Child] = ["level", "rule", "case", "finding", "hint"]
     left = len(linted.findings) - _MAX_FINDINGS
@@ -52,6 +52,17 @@ def show_findings(workspace: Workspace, path: FindingsPath) -> Page:
         command=("lint", str(file)),
         keys=(("j k", "move"), ("enter", "open")),
     )
+
+
+def summarise_findings(findings: Sequence[Finding]) -> str:
+    """Say how many findings there are of each rule, the most frequent first."""
+    names = _rule_names()
+    counts = Counter(names.get(finding.rule, finding.rule) for finding in findings)
+    return " · ".join(f"{number:,} {name}" for name, number in counts.most_common())
+
+
+def _rule_names() -> dict[str, str]:
+    return {rule.id: rule.name for rule in lint_rules()}
 
 
 def _row(name: str, finding: Finding, names: dict[str, str]) -> Markup:
