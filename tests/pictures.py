@@ -9,6 +9,7 @@ import sys
 import zlib
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from contextlib import chdir
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -22,7 +23,7 @@ from tests.server.conftest import start_server
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "pictures"
 MAX_BYTES = 90_000
 _WIDTH, _HEIGHT = 1280, 760
-_TALL = 1000
+_TALL = 1040
 """Height of the page of a case, with its edit script."""
 _PALETTE = 255
 _ALIKE = 60
@@ -31,7 +32,8 @@ _ALIKE = 60
 def main() -> None:
     """Take all pictures."""
     FOLDER.mkdir(parents=True, exist_ok=True)
-    with TemporaryDirectory() as name:
+    # Elsewhere, because runs are labelled with the branch and the commit of the folder.
+    with TemporaryDirectory() as name, chdir(name):
         folder = Path(name)
         store = str(folder / ".carob" / "carob.db")
         (folder / ".carob").mkdir()

@@ -142,3 +142,14 @@ def test_base_that_is_proposed_is_the_last_passed_run_of_the_dataset(site: Site,
         "options => options.map((option) => option.value)"
     )
     assert len(options) == len(set(options))
+
+
+def test_keys_at_the_bottom_do_not_cover_the_buttons_of_a_review(site: Site, visit: NewVisit):
+    visitor = visit(site, viewport={"width": 1280, "height": 320})
+    button = visitor.go(f"/review/{site.seeded.queue}?by=Mara").get_by_role("button", name="Wrong")
+    is_on_top = """(button) => {
+        const box = button.getBoundingClientRect();
+        const place = [box.left + box.width / 2, box.top + box.height / 2];
+        return button.contains(document.elementFromPoint(...place));
+    }"""
+    assert button.evaluate(is_on_top)
