@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from carob.report.markup import tag
-from carob.schema import ToolCall, Turn
+from carob.schema import Json, ToolCall, Turn
 from carob.schema.edit_script import ArgumentChange, EditStep
 from carob.schema.trace import AgentMessage, Span, ToolResult
 from carob.server.pages.conversation import (
@@ -15,6 +15,7 @@ from carob.server.pages.conversation import (
     plain_turn,
     user_pair,
 )
+from carob.server.pages.home import verdict_title
 from carob.server.pages.parts import chips, limit, p_value
 from carob.server.pages.run_cases import difference
 from carob.server.pages.spans import waterfall
@@ -153,7 +154,7 @@ def test_failed_tool_says_why_and_a_long_result_can_be_opened():
     call = ToolCall(name="book", args={}, id="1")
     failed = str(plain_call(call, [ToolResult(name="book", id="1", error="timeout")]))
     assert "! failed: timeout" in failed
-    rows = [*range(500)]
+    rows: list[Json] = [*range(500)]
     long = str(plain_call(call, [ToolResult(name="book", id="1", result=rows, origin="mocked")]))
     assert str(rows).replace(" ", "") in text_of(long)
     assert "<details" in long
@@ -185,3 +186,11 @@ def test_first_of_several_differences_is_the_one_that_is_shown():
     reason = "run: query: expected 'a', got 'b'; note: expected 'c', got 'd'"
     shown = "<code>run: query: <del>'a'</del> <ins>'b'</ins></code>"
     assert str(difference(reason)) == shown
+
+
+def test_home_does_not_call_a_run_without_a_verdict_good():
+    assert verdict_title(["passed", "informational"]) == "Nothing fails"
+    assert verdict_title(["passed", "inconclusive"]) == "Nothing fails, 1 without a verdict"
+    assert verdict_title(["failed", "passed", "inconclusive"]) == (
+        "1 of 3 datasets fails, 1 without a verdict"
+    )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from carob.api import history
 from carob.api.demo import load_demo
 from carob.api.review import count_waiting
@@ -42,10 +44,7 @@ def show_home(workspace: Workspace) -> Page:
     if not by_dataset:
         content = [_begin(workspace), _waiting(workspace)]
         return Page(title="Home", section="Home", content=content)
-    newest = [entries[0] for entries in by_dataset.values()]
-    failing = sum(run.verdict == "failed" for run in newest)
-    word = "fails" if failing == 1 else "fail"
-    title = f"{failing} of {count(len(newest), 'dataset')} {word}" if failing else "Nothing fails"
+    title = verdict_title([entries[0].verdict for entries in by_dataset.values()])
     head: list[Child] = [
         "verdict",
         "dataset",
@@ -60,9 +59,9 @@ def show_home(workspace: Workspace) -> Page:
         title="Home",
         section="Home",
         content=[
-            tag("h1", f"{title}."),
             tag(
                 "div",
+                tag("h1", f"{title}."),
                 _waiting(workspace),
                 _changes([*by_dataset.values()], workspace),
                 tag("h2", "Newest verdict of each dataset"),
@@ -74,6 +73,14 @@ def show_home(workspace: Workspace) -> Page:
         command=("runs", *workspace.store_arguments),
         keys=(("j k", "move"), ("enter", "open")),
     )
+
+
+def verdict_title(newest: Sequence[Verdict]) -> str:
+    """Say how many datasets fail, and how many have no verdict: those do not pass either."""
+    failing, undecided = newest.count("failed"), newest.count("inconclusive")
+    word = "fails" if failing == 1 else "fail"
+    title = f"{failing} of {count(len(newest), 'dataset')} {word}" if failing else "Nothing fails"
+    return f"{title}, {undecided} without a verdict" if undecided else title
 
 
 @pages.post("/demo")
