@@ -20,6 +20,7 @@ _WITHOUT = {
     "case-editor",
     "case-spans",
     "compare-choose",
+    "dataset-version-case",
     "leaderboards",
     "live",
     "not-found",

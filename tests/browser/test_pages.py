@@ -65,6 +65,7 @@ def all_pages(site: Site) -> Mapping[str, str]:
         "datasets": "/datasets",
         "dataset": shop,
         "dataset-version": f"{shop}@1.0.0",
+        "dataset-version-case": f"{shop}@1.0.0/cases/delivery_date",
         "dataset-diff": f"{shop}/diff?from=1.0.0",
         "dataset-findings": f"{shop}/findings",
         "dataset-case": f"{shop}/cases/delivery_date",
