@@ -107,9 +107,57 @@ def test_golden_rows_are_no_log(row: Json):
 
 @pytest.mark.parametrize("key", ["event", "tool_name", "parent_id", "spanId"])
 def test_step_of_a_run_is_no_request(key: str):
-    row: dict[str, Json] = {"input": {"sku": "B-7"}, "output": "two left", "timestamp": 1772528400}
+    row: dict[str, Json] = {"input": "B-7", "output": "two left", "timestamp": 1772528400}
     assert Log().claims(row)
     assert not Log().claims(row | {key: "find_stock"})
+
+
+def test_object_without_a_text_is_no_question():
+    row: dict[str, Json] = {"input": {"sku": "B-7"}, "output": "two left", "timestamp": 1772528400}
+    assert not Log().claims(row)
+    assert Log().claims(row | {"input": {"question": "Is B-7 in stock?"}})
+
+
+def test_object_of_a_worker_is_a_step_and_its_text_a_request():
+    row: dict[str, Json] = {"agent_name": "router", "request_id": "r-1", "output": {"to": "stock"}}
+    assert not Log().claims(row | {"input": {"user_input": "Is B-7 in stock?"}})
+    assert Log().claims(row | {"input": "Is B-7 in stock?", "output": "Yes, two left."})
+
+
+ROWS: list[dict[str, Json]] = [
+    {"conversation_id": "c", "query": "Is B-7 in stock?", "answer": "Yes."},
+    {"conversation_id": "c", "query": "How many?", "answer": "Two."},
+    {"conversation_id": "c", "query": "And B-8?", "answer": "None."},
+    {"conversation_id": "c", "query": "When again?", "answer": "On Friday."},
+]
+
+
+def users(traces: list[Trace]) -> list[str | None]:
+    return [turn.user for trace in traces for turn in trace.turns]
+
+
+@pytest.mark.parametrize("time", [{}, {"date": "2026-03-03"}, {"timestamp": "2026-03-03"}])
+def test_rows_of_a_conversation_without_different_times_keep_their_order(
+    tmp_path: Path, time: dict[str, Json]
+):
+    asked: list[Json] = [row["query"] for row in ROWS]
+    rows = [row | time for row in ROWS]
+    assert users(read(tmp_path, *rows)) == asked
+    assert users(read(tmp_path, *reversed(rows))) == asked[::-1]
+
+
+def test_number_of_the_turn_decides_where_times_do_not(tmp_path: Path):
+    rows = [row | {"turn_index": index} for index, row in enumerate(ROWS)]
+    assert users(read(tmp_path, *reversed(rows))) == [row["query"] for row in ROWS]
+
+
+def test_order_of_the_files_of_a_conversation_plays_no_part(tmp_path: Path):
+    paths = [tmp_path / "a.jsonl", tmp_path / "b.jsonl"]
+    for path, rows in zip(paths, (ROWS[:2], ROWS[2:]), strict=True):
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    for order in (paths, paths[::-1]):
+        traces = [entry.trace for entry in list_traces(order).traces]
+        assert users(traces) == [row["query"] for row in ROWS]
 
 
 def test_unknown_field_of_a_mapping_is_named():

@@ -57,6 +57,12 @@ def test_sessions_are_the_same_in_memory_and_on_disk(tmp_path: Path):
     few, many = (Collection(spans=fill(tmp_path / f"{size}", size)) for size in (1000, 5))
     for collection in (few, many):
         collection.ready_traces = [CollectedTrace("t1", SpilledTrace("b", 2, 3), 5, digest=b"x")]
+        collection.ready_traces += [
+            CollectedTrace(f"{3 - place}", SpilledTrace("r", place, 1), 0, "rows", place=f"{place}")
+            for place in range(3)
+        ]
     expected = group_sessions(few)
     assert [*group_sessions(many)] == [*expected]
     assert [session.id for session in expected][:2] == ["t61", "c0"]
+    (rows,) = [session for session in expected if session.id == "rows"]
+    assert [slot.start for slot in rows.slots if isinstance(slot, SpilledTrace)] == [0, 1, 2]

@@ -14,6 +14,7 @@ from carob.schema import Json, ModelCall, ToolCall, ToolResult, Trace, Turn, Usa
 from carob.schema.field_map import LOG_FIELDS, check_field_map
 from carob.text.spelling import fold_name
 from carob.traces.containers.registry import ContainerFinder
+from carob.traces.mapping.sessions import TURN_NUMBER
 from carob.traces.messages.message import last_answer, last_user
 from carob.traces.messages.read import read_messages
 from carob.traces.messages.tool_blocks import call_arguments
@@ -42,6 +43,7 @@ _NAMES: dict[str, tuple[str, ...]] = {
     "error": ("error", "error_message"),
     "input_tokens": ("input_tokens", "prompt_tokens", "tokens_in"),
     "output_tokens": ("output_tokens", "completion_tokens", "tokens_out"),
+    "turn": ("turn_index", "turn_number", "turn", "turn_id", "message_index"),
 }  # fmt: skip
 _FOLDED = {field: tuple(map(fold_name, names)) for field, names in _NAMES.items()}
 """Tables of other people say `User Query` and `userQuery`."""
@@ -59,6 +61,9 @@ _EVENTS = frozenset(("type", "kind", "event", "event_type", "span_type", "role",
     "tool_name"))  # fmt: skip
 """Names in rows that are steps of a run. What a tool got and returned is its input and output too,
 and must not become the words of the user and the agent."""
+_WORKERS = frozenset(("agent", "agent_name", "node", "node_name", "component", "stage"))
+"""Names of who did a step of a run. With an object as input or output, the row is that step; with
+texts, it may be a request to the agent."""
 _TOOL_NAMES = ("name", "tool", "tool_name", "function", "function_name")
 _RESULT_NAMES = ("result", "output", "observation", "response")
 
@@ -76,7 +81,7 @@ class Log:
         if self._mapping:
             wanted = [self._mapping[key] for key in ("user", "response") if key in self._mapping]
             return any(_values_at(row, path) for path in wanted)
-        if _first_named(row, "user") is None or _is_step(row):
+        if self._read_user(row) is None or _is_step(row):
             return False
         names = {fold_name(name) for name in row}
         has_answer = not names.isdisjoint(_FOLDED["response"])
@@ -84,12 +89,13 @@ class Log:
 
     def read(self, item: Json, *, source: str) -> Iterator[Trace]:
         row = as_object(item)
+        turn_number = as_count(_first_named(row, "turn"))
         start = instant(self._find(row, "time"))
         latency = as_count(self._find(row, "latency_ms"))
         calls, results = self._read_calls(row)
         error = self._find(row, "error")
         turn = Turn(
-            user=last_user(read_messages(self._find(row, "user"), "user")),
+            user=self._read_user(row),
             response=last_answer(read_messages(self._find(row, "response"), "assistant")),
             tool_calls=calls,
             tool_results=results,
@@ -103,9 +109,15 @@ class Log:
             turns=(turn,),
             source=source,
             convention="log",
-            mapper="log@1",
+            mapper="log@2",
             conversation=as_text(self._find(row, "session")),
+            attributes={} if turn_number is None else {TURN_NUMBER: turn_number},
         )
+
+    def _read_user(self, row: dict[str, Json]) -> str | None:
+        """What the user wrote. An object without a text is the input of a step, not a question."""
+        value = self._find(row, "user")
+        return None if value is None else last_user(read_messages(value, "user"))
 
     def _find(self, row: dict[str, Json], field: str) -> Json:
         if field in self._mapping:
@@ -180,6 +192,10 @@ def _arguments(fields: dict[str, Json]) -> Json:
 
 def _is_step(row: dict[str, Json]) -> bool:
     is_ambiguous = "input" in row or "prompt" in row
+    if is_ambiguous and not _WORKERS.isdisjoint(row):
+        values = (decode_structure(row.get(key)) for key in ("input", "output"))
+        if any(isinstance(value, dict) for value in values):
+            return True
     return not _SPANS.isdisjoint(row) or (is_ambiguous and not _EVENTS.isdisjoint(row))
 
 

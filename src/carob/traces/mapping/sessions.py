@@ -12,6 +12,10 @@ from carob.traces.mapping.delegation import is_delegated, join_delegated
 from carob.traces.mapping.tokens import find_missing_tokens
 
 
+TURN_NUMBER = "carob.turn.number"
+"""The attribute of a trace that states which turn of its conversation it is."""
+
+
 def merge_sessions(traces: Iterable[Trace]) -> Iterator[Trace]:
     """Merge the traces of each conversation into one, its turns in order of time.
 
@@ -23,13 +27,14 @@ def merge_sessions(traces: Iterable[Trace]) -> Iterator[Trace]:
         key = ("c", trace.conversation) if trace.conversation else ("t", trace.id)
         groups.setdefault(key, []).append(trace)
     for (kind, name), group in groups.items():
+        # The id decides between equal starts, so that the order of the traces plays no part.
+        group.sort(key=lambda trace: trace.id)
         yield merge_traces(name, group) if kind == "c" else merge_traces(group[0].id, group)
 
 
 def merge_traces(session_id: str, group: list[Trace]) -> Trace:
-    """Merge the traces of one session."""
-    # The id decides between equal starts, so that the order of the files plays no part.
-    in_order = sorted(group, key=lambda trace: (_start(trace), trace.id))
+    """Merge the traces of one session; those with equal starts keep their order."""
+    in_order = sorted(group, key=_start)
     delegated = [trace for trace in in_order if is_delegated(trace)]
     ordered = [trace for trace in in_order if not is_delegated(trace)]
     if not ordered:

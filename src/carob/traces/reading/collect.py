@@ -21,12 +21,13 @@ from carob.traces.containers.container import LogRecord, Record
 from carob.traces.containers.otlp import Records
 from carob.traces.conventions.hints import span_convention
 from carob.traces.mapping.delegation import DELEGATED_BY
+from carob.traces.mapping.sessions import TURN_NUMBER
 from carob.traces.mapping.traces import to_traces
 from carob.traces.reading.assemble import order_if_complete, spans_of
 from carob.traces.reading.spill import Spill, TraceSlot
 from carob.traces.reading.stream import Chunk, FileRange, RecordStream, reread
 from carob.traces.reading.trace_table import CollectedFacts, CollectedTrace, TraceTable
-from carob.traces.shape import as_text
+from carob.traces.shape import as_count, as_text
 
 MAX_HELD = 8 << 20
 """Bytes of input whose spans may be held at once."""
@@ -352,8 +353,17 @@ class Collector:
                 _blank_convention(trace),
                 not trace.turns,
                 as_text(trace.attributes.get(DELEGATED_BY)),
+                self._place(trace) if trace.conversation else "",
             )
         )
+
+    def _place(self, trace: Trace) -> str:
+        """The number of the turn, if one is stated, and the position in the file. The name of the
+        file stands between them, so that the order in which files are passed plays no part."""
+        turn = as_count(trace.attributes.get(TURN_NUMBER)) or 0
+        offset = self.range.start if self.range else 0
+        position = len(self.collection.ready_traces)
+        return f"{turn:012}\0{trace.source}\0{offset:020}\0{position:012}"
 
 
 def _has_root_and_parents(records: Sequence[Span | LogRecord]) -> bool:

@@ -104,7 +104,7 @@ def _group_in_memory(traces: Iterable[CollectedTrace]) -> list[SessionSlots]:
             groups.setdefault(trace.session, []).append(trace)
     for group in groups.values():
         if len(group) > 1:
-            group.sort(key=lambda trace: (trace.start, trace.id, trace.digest))
+            group.sort(key=lambda trace: (trace.start, trace.place, trace.id, trace.digest))
     ordered = sorted([(group[0].start, session) for session, group in groups.items()])
     return [_session_slots(session[1:], groups[session]) for _, session in ordered]
 

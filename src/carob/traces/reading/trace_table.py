@@ -55,6 +55,9 @@ class CollectedTrace(msgspec.Struct, gc=False, array_like=True):
     """Whether the trace has no turn at all."""
     delegated_by: str | None = None
     """The session of which a sub-agent's run is a part, if it is read as well."""
+    place: str = ""
+    """Where a part of a conversation stands, which decides between parts with equal starts: rows of
+    a log often have no time."""
 
     @property
     def is_used(self) -> bool:
@@ -160,7 +163,8 @@ class _Rows:
         # The file is scratch: nothing is lost with it that a crash would not lose anyway.
         self._file.executescript(
             "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; CREATE TABLE traces"
-            " (id TEXT, session TEXT, start BLOB, digest BLOB, used, blank, empty, data BLOB)"
+            " (id TEXT, session TEXT, start BLOB, place TEXT, digest BLOB,"
+            " used, blank, empty, data BLOB)"
         )
         self._known = bytearray(1 << (_BITS - 3))
         """Bits of the hashes of all ids: an id without its bits is new."""
@@ -169,7 +173,7 @@ class _Rows:
     def append(self, traces: Iterable[CollectedTrace]) -> None:
         self._file.execute("BEGIN")
         rows = map(self._row, traces)
-        self._file.executemany("INSERT INTO traces VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows)
+        self._file.executemany("INSERT INTO traces VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
         self._file.execute("COMMIT")
 
     def _row(self, trace: CollectedTrace) -> tuple[object, ...]:
@@ -177,7 +181,7 @@ class _Rows:
             self._known[bit >> 3] |= 1 << (bit & 7)
         start = max(-_LATEST, min(trace.start, _LATEST - 1)) + _LATEST
         facts = (trace.slot is not None, trace.blank, trace.is_empty)
-        key = (trace.id, trace.session, start.to_bytes(16, "big"), trace.digest)
+        key = (trace.id, trace.session, start.to_bytes(16, "big"), trace.place, trace.digest)
         return *key, *facts, _CODEC.encode(trace)
 
     def find(self, key: str) -> CollectedTrace | None:
@@ -207,7 +211,7 @@ class _Rows:
     def sessions(self) -> Iterator[tuple[str, list[TraceSlot]]]:
         sql = (
             "SELECT session, data, MIN(start) OVER (PARTITION BY session) AS first FROM traces"
-            " WHERE used ORDER BY first, session, start, id, digest"
+            " WHERE used ORDER BY first, session, start, place, id, digest"
         )
         last: str | None = None
         slots: list[TraceSlot] = []
