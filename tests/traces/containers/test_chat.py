@@ -247,3 +247,111 @@ def test_block_of_an_unknown_kind_of_call_leaves_the_calls_unknown():
     blocks: Json = [{"type": "text", "text": "Done."}, {"type": "remoteToolRequest", "call": 7}]
     trace = read([{"role": "user", "content": "Hi"}, {"role": "assistant", "content": blocks}])
     assert (trace.turns[0].response, trace.turns[0].tool_calls) == ("Done.", None)
+
+
+ASKED: list[Json] = [{"role": "user", "content": "Where is order 7?"}]
+REPLY: Json = {"role": "assistant", "content": "It was shipped."}
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"response": "It was shipped."},
+        {"output": REPLY},
+        {"choices": [{"index": 0, "message": REPLY}]},
+        {"completion": {"model": "atlas-2", "choices": [{"message": REPLY}]}},
+    ],
+    ids=["text", "message", "choices", "completion"],
+)
+def test_answer_beside_the_messages_of_a_request_is_the_response(answer: dict[str, Json]):
+    record: dict[str, Json] = {"messages": ASKED}
+    (turn,) = read(record | answer).turns
+    assert (turn.user, turn.response) == ("Where is order 7?", "It was shipped.")
+    # A text alone does not say that no tools were called; a message does.
+    assert turn.tool_calls == (None if "response" in answer else ())
+
+
+def test_calls_of_the_response_beside_the_messages_are_read():
+    (turn,) = read({"messages": ASKED, "response": {"choices": [{"message": CALL}]}}).turns
+    assert [(call.name, call.args) for call in turn.tool_calls or ()] == [("find", {"id": 7})]
+
+
+@pytest.mark.parametrize("key", ["response", "output", "question"])
+def test_fields_beside_answered_messages_add_no_turn(key: str):
+    record: Json = {"messages": DIALOGUE, key: "resolved"}
+    assert [summarize(turn) for turn in read(record).turns] == EXPECTED
+
+
+def test_question_of_a_template_is_not_asked_again():
+    prompt: Json = {"role": "user", "content": "Answer briefly: Where is order 7?"}
+    record: Json = {
+        "messages": [prompt, REPLY],
+        "question": "Where is order 7?",
+        "answer": "shipped",
+    }
+    (turn,) = read(record).turns
+    assert turn.response == "It was shipped."
+
+
+def test_question_and_answer_after_the_history_are_a_turn():
+    record: Json = {"chat_history": DIALOGUE, "question": "When?", "answer": "On Friday."}
+    turns = read(record).turns
+    assert [turn.user for turn in turns] == ["Where is order 7?", "Thanks", "When?"]
+    assert turns[-1].response == "On Friday."
+
+
+@pytest.mark.parametrize("key", ["type", "kind"])
+def test_steps_with_a_role_are_calls_results_and_thoughts(key: str):
+    rows: list[Json] = [
+        {"id": "1", key: "user_message", "role": "user", "content": "Where is order 7?"},
+        {"id": "2", key: "thinking", "role": "assistant", "content": "I need to look."},
+        {
+            "id": "3",
+            key: "tool_use",
+            "role": "assistant",
+            "name": "find",
+            "toolUseId": "c1",
+            "input": {"id": 7},
+            "content": "",
+        },
+        {
+            "id": "4",
+            key: "tool_result",
+            "role": "tool",
+            "toolUseId": "c1",
+            "isError": True,
+            "content": "not found",
+        },
+        {"id": "5", key: "assistant_text", "role": "assistant", "content": "I cannot find it."},
+    ]
+    trace = read({"events": rows})
+    (turn,) = trace.turns
+    assert summarize(turn) == [
+        "Where is order 7?",
+        [["find", {"id": 7}, "c1"]],
+        [["find", "not found"]],
+        "I cannot find it.",
+    ]
+    assert (turn.agents, turn.messages, turn.tool_results[0].error) == ((), (), "not found")
+
+
+def test_roles_of_training_data_are_calls_and_results():
+    rows: list[Json] = [
+        {"role": "user", "content": "Where is order 7?"},
+        {"role": "tool_call", "content": '{"name": "find", "arguments": {"id": 7}}'},
+        {"role": "tool_response", "content": "shipped"},
+        {"role": "bot", "content": "It was shipped."},
+    ]
+    (turn,) = read(rows).turns
+    assert [(call.name, call.args) for call in turn.tool_calls or ()] == [("find", {"id": 7})]
+    assert turn.tool_results[0].result == "shipped"
+    assert turn.response == "It was shipped."
+
+
+def test_call_without_a_name_leaves_the_calls_unknown():
+    rows: list[Json] = [
+        {"role": "user", "content": "Where is order 7?"},
+        {"role": "assistant", "type": "tool_call", "content": "looking"},
+        {"role": "assistant", "content": "It was shipped."},
+    ]
+    assert read(rows).turns[0].tool_calls is None

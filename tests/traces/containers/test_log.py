@@ -105,6 +105,47 @@ def test_golden_rows_are_no_log(row: Json):
     assert not Log().claims(row)
 
 
+PAIRS = (("Is B-7 in stock?", "Yes."), ("How many?", "Two."), ("And B-8?", "None."))
+
+
+def history(*pairs: tuple[str, str]) -> list[Json]:
+    messages: list[Json] = []
+    for user, answer in pairs:
+        messages.append({"role": "user", "content": user})
+        messages.append({"role": "assistant", "content": answer})
+    return messages
+
+
+@pytest.mark.parametrize("length", [1, 2, 9], ids=["last turn", "last two", "whole"])
+@pytest.mark.parametrize("question", ["beside", "within"])
+def test_history_that_each_request_repeats_counts_once(tmp_path: Path, length: int, question: str):
+    rows: list[Json] = []
+    for index, (user, answer) in enumerate(PAIRS):
+        before = history(*PAIRS[max(0, index - length) : index])
+        row: dict[str, Json] = {
+            "conversation_id": "c",
+            "answer": answer,
+            "timestamp": 1772528400 + index,
+            "model": "atlas-2",
+            "usage": {"prompt_tokens": 10, "completion_tokens": 1},
+        }
+        if question == "beside":
+            row |= {"question": user, "chat_history": before}
+        else:
+            row |= {"messages": [*before, {"role": "user", "content": user}]}
+        rows.append(row)
+    (trace,) = read(tmp_path, *rows)
+    assert [(turn.user, turn.response) for turn in trace.turns] == [*PAIRS]
+    assert [turn.tool_calls for turn in trace.turns] == [None] * 3
+    assert (trace.usage.input_tokens, trace.models) == (30, ("atlas-2",))
+
+
+def test_request_that_is_repeated_is_a_turn_each_time(tmp_path: Path):
+    row: dict[str, Json] = {"conversation_id": "c", "query": "Hi", "answer": "Hello"}
+    traces = read(tmp_path, *({**row, "ts": 1772528400 + index} for index in range(3)))
+    assert users(traces) == ["Hi"] * 3
+
+
 @pytest.mark.parametrize("key", ["event", "tool_name", "parent_id", "spanId"])
 def test_step_of_a_run_is_no_request(key: str):
     row: dict[str, Json] = {"input": "B-7", "output": "two left", "timestamp": 1772528400}
@@ -115,12 +156,14 @@ def test_step_of_a_run_is_no_request(key: str):
 def test_object_without_a_text_is_no_question():
     row: dict[str, Json] = {"input": {"sku": "B-7"}, "output": "two left", "timestamp": 1772528400}
     assert not Log().claims(row)
-    assert Log().claims(row | {"input": {"question": "Is B-7 in stock?"}})
+    question: Json = {"question": "Is B-7 in stock?"}
+    assert Log().claims(row | {"input": question})
 
 
 def test_object_of_a_worker_is_a_step_and_its_text_a_request():
     row: dict[str, Json] = {"agent_name": "router", "request_id": "r-1", "output": {"to": "stock"}}
-    assert not Log().claims(row | {"input": {"user_input": "Is B-7 in stock?"}})
+    question: Json = {"user_input": "Is B-7 in stock?"}
+    assert not Log().claims(row | {"input": question})
     assert Log().claims(row | {"input": "Is B-7 in stock?", "output": "Yes, two left."})
 
 

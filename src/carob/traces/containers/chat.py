@@ -4,16 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from carob.schema import Json, Trace
+from carob.schema import Json, ModelCall, Trace, Turn, Usage
 from carob.traces.containers.foreign import is_log_event
-from carob.traces.messages.chat import chat_turns, is_dialogue, is_message
-from carob.traces.normalize import content_digest_id
+from carob.traces.messages.chat import add_chat_message, chat_turns, is_dialogue, is_message
+from carob.traces.messages.message import Message, last_answer, last_user
+from carob.traces.messages.read import read_messages
+from carob.traces.messages.turns import TurnBuilder
+from carob.traces.messages.usage import usage_of
+from carob.traces.normalize import content_digest_id, instant
 from carob.traces.shape import as_object, as_text, decode_structure, first_value, objects_in
 
 _MESSAGE_KEYS = ("messages", "traj", "conversation", "trajectory", "chat_history")
 _IDS = ("id", "trace_id", "conversation_id", "session_id", "instance_id")
 _CASES = ("task_id", "case_id", "eval_id", "question_id", "instance_id")
 _CONVERSATIONS = ("conversation_id", "session_id", "thread_id", "sessionId", "conversationId")
+_QUESTIONS = ("query", "question", "user_input", "user_query", "user_message", "input", "prompt")
+_ANSWERS = ("response", "answer", "completion", "choices", "output", "final_answer", "reply",
+    "assistant_response", "agent_response")  # fmt: skip
+"""What a log of requests has beside the messages that it sent, or beside those before them."""
+_TIMES = ("timestamp", "created_at", "time", "ts")
 _ATTRIBUTES = ("reward", "trial", "reward_info", "model", "tools", "metadata")
 
 
@@ -34,19 +43,79 @@ class Chat:
     def read(self, item: Json, *, source: str) -> Iterator[Trace]:
         if isinstance(item, list):
             for conversation, messages in _group_by_conversation(item).items():
-                yield _trace({"session_id": conversation}, [*messages], source)
+                turns = chat_turns([*messages])
+                yield _trace({"session_id": conversation}, [*messages], turns, source)
         else:
-            yield _trace(as_object(item), _messages(item), source)
+            fields, messages = as_object(item), objects_in(_messages(item))
+            yield _trace(fields, [*messages], _request_turns(fields, messages), source)
 
 
-def _trace(fields: dict[str, Json], messages: Json, source: str) -> Trace:
+def _request_turns(fields: dict[str, Json], messages: list[dict[str, Json]]) -> tuple[Turn, ...]:
+    """The turns of a record: its messages, and the question and answer beside them that they lack.
+
+    A record with all messages may have fields of these names, too, for something else: what was
+    answered in the messages is not answered again.
+    """
+    builder = TurnBuilder()
+    for message in messages:
+        add_chat_message(builder, message)
+    recorded = decode_structure(first_value(fields, *_ANSWERS))
+    answers = read_messages(recorded, "assistant")
+    if not _has_answer(answers):
+        answers = []
+    elif _is_answered(messages):
+        question = last_user(read_messages(first_value(fields, *_QUESTIONS), "user"))
+        if question and not _says(messages, question, last_answer(answers)):
+            builder.add_user_text(question)
+        else:
+            answers = []
+    for answer in answers:
+        builder.add_message(answer)
+    if answers:
+        if isinstance(recorded, str):  # a text alone does not say which tools were called
+            builder.mark_calls_unknown()
+        builder.add_time(instant(first_value(fields, *_TIMES)))
+        call = _model_call(fields, as_object(recorded))
+        if call != ModelCall():
+            builder.add_model_call(call)
+    return builder.turns()
+
+
+def _has_answer(messages: list[Message]) -> bool:
+    return any(
+        message.role == "assistant" and (message.text or message.calls) for message in messages
+    )
+
+
+def _is_answered(messages: list[dict[str, Json]]) -> bool:
+    """Whether the last message is an answer."""
+    last = read_messages(messages[-1], "user") if messages else []
+    return bool(last) and last[-1].role == "assistant" and not last[-1].calls
+
+
+def _says(messages: list[dict[str, Json]], *texts: str | None) -> bool:
+    """Whether one of the texts is a part of the messages already."""
+    said = [message.text or "" for item in messages for message in read_messages(item, "user")]
+    return any(text.strip() in part for text in texts if text for part in said)
+
+
+def _model_call(fields: dict[str, Json], response: dict[str, Json]) -> ModelCall:
+    """The model call of a request, which the record itself or its response counts."""
+    usage = usage_of(first_value(fields, "usage", "token_usage")) or usage_of(response.get("usage"))
+    model = as_text(fields.get("model")) or as_text(response.get("model"))
+    return ModelCall(model=model, usage=usage or Usage())
+
+
+def _trace(
+    fields: dict[str, Json], messages: list[Json], turns: tuple[Turn, ...], source: str
+) -> Trace:
     case = as_text(first_value(fields, *_CASES))
     return Trace(
         id=_id(fields, case) or content_digest_id(messages),
-        turns=chat_turns(messages),
+        turns=turns,
         source=source,
         convention="chat",
-        mapper="chat@2",
+        mapper="chat@3",
         case=case,
         conversation=as_text(first_value(fields, *_CONVERSATIONS)),
         attributes={key: fields[key] for key in _ATTRIBUTES if fields.get(key) is not None},

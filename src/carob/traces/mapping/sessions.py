@@ -11,7 +11,6 @@ from carob.schema import ModelCall, ToolCall, Trace, Turn
 from carob.traces.mapping.delegation import is_delegated, join_delegated
 from carob.traces.mapping.tokens import find_missing_tokens
 
-
 TURN_NUMBER = "carob.turn.number"
 """The attribute of a trace that states which turn of its conversation it is."""
 
@@ -36,7 +35,7 @@ def merge_traces(session_id: str, group: list[Trace]) -> Trace:
     """Merge the traces of one session; those with equal starts keep their order."""
     in_order = sorted(group, key=_start)
     delegated = [trace for trace in in_order if is_delegated(trace)]
-    ordered = [trace for trace in in_order if not is_delegated(trace)]
+    ordered = _join_repeated([trace for trace in in_order if not is_delegated(trace)])
     if not ordered:
         ordered, delegated = delegated, []
     first, last = ordered[0], ordered[-1]
@@ -63,6 +62,56 @@ def merge_traces(session_id: str, group: list[Trace]) -> Trace:
         gaps=gaps,
         spans=tuple(span for trace in ordered for span in trace.spans),
     )
+
+
+# Logs of requests to a model repeat the conversation in each record, or the end of it: the turns
+# that two records share must not count twice.
+def _join_repeated(traces: list[Trace]) -> list[Trace]:
+    joined: list[Trace] = []
+    for trace in traces:
+        count = _count_repeated(joined[-1], trace) if joined else 0
+        if count:
+            trace = _continue(joined.pop(), trace, count)
+        joined.append(trace)
+    return joined
+
+
+_LOGS = frozenset(("chat", "log"))
+
+
+def _count_repeated(earlier: Trace, later: Trace) -> int:
+    """How many turns at the end of a record the next one begins with, before it goes on."""
+    if not {earlier.convention, later.convention} <= _LOGS:
+        return 0
+    for count in range(min(len(earlier.turns), len(later.turns) - 1), 0, -1):
+        pairs = zip(earlier.turns[-count:], later.turns, strict=False)
+        if all(_is_repeated(before, after) for before, after in pairs):
+            return count
+    return 0
+
+
+def _is_repeated(before: Turn, after: Turn) -> bool:
+    if before.user != after.user or before.response not in (None, after.response):
+        return False
+    calls = [[(call.name, call.args) for call in turn.tool_calls or ()] for turn in (before, after)]
+    return not (calls[0] and calls[1]) or calls[0] == calls[1]
+
+
+def _continue(earlier: Trace, later: Trace, count: int) -> Trace:
+    """Both records as one, with what only the earlier one has of a turn, such as its model call."""
+    shared = [
+        msgspec.structs.replace(
+            after,
+            tool_calls=after.tool_calls or before.tool_calls,
+            tool_results=after.tool_results or before.tool_results,
+            model_calls=after.model_calls or before.model_calls,
+            start=before.start if after.start is None else after.start,
+            end=before.end if after.end is None else after.end,
+        )
+        for before, after in zip(earlier.turns[-count:], later.turns, strict=False)
+    ]
+    turns = (*earlier.turns[:-count], *shared, *later.turns[count:])
+    return msgspec.structs.replace(later, turns=turns)
 
 
 def _start(trace: Trace) -> int:

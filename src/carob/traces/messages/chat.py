@@ -9,7 +9,7 @@ from __future__ import annotations
 from carob.schema import Json, ModelCall, Turn
 from carob.traces.messages.message import ROLES, Role, role_of
 from carob.traces.messages.read import KINDS, read_messages
-from carob.traces.messages.tool_blocks import BUILT_IN_TOOLS, CALL_TYPES, RESULT_TYPES
+from carob.traces.messages.tool_blocks import BUILT_IN_TOOLS, CALL_TYPES, RESULT_TYPES, step_type
 from carob.traces.messages.turns import TurnBuilder
 from carob.traces.messages.usage import usage_of
 from carob.traces.normalize import instant
@@ -28,6 +28,7 @@ _CONTENT_KEYS = (
     "summary",
 )
 _CALL_KEYS = ("id", "call_id", *_CONTENT_KEYS)
+_STEP_KEYS = ("name", "tool", "tool_name", "toolName", "input", "args", *_CALL_KEYS)
 _ROLE_KEYS = (*_CONTENT_KEYS, "refusal", "blocks", "message", "reasoning_content", "tool_messages")
 """What a message with a role consists of; an object with a role and none of them is not one."""
 _QUERY = ("<user_query>", "</user_query>")
@@ -71,6 +72,8 @@ def is_message(item: Json) -> bool:
     if (as_text(item.get("object")) or "").startswith("thread."):  # a part of an Assistants thread
         return False
     if isinstance(item.get("role"), str):
+        if step_type(item) is not None:
+            return any(key in item for key in _STEP_KEYS)
         return item.keys() <= {"role", "name"} or any(key in item for key in _ROLE_KEYS)
     # An activity of a bot, whose writer is not recorded.
     if isinstance(first_value(item, "from", "from_property"), dict):
@@ -106,7 +109,8 @@ def add_chat_message(builder: TurnBuilder, item: dict[str, Json]) -> None:
     if role == "tool" and fields.get("requestor") == "user":  # tau²-bench: users call tools too
         return
     # The name of a Responses item such as `function_call` is the tool's, not the agent's.
-    has_agent_name = role == "assistant" and not _is_tool_item(item)
+    is_step = _is_tool_item(item) or ("role" in item and step_type(item) is not None)
+    has_agent_name = role == "assistant" and not is_step
     agent = as_text(fields.get("name")) if has_agent_name else None
     for message in read_messages(item, "assistant"):
         builder.add_message(message, agent=agent)

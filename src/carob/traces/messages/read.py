@@ -30,6 +30,8 @@ from carob.traces.messages.tool_blocks import (
     add_calls,
     id_text,
     plain_value,
+    read_result,
+    step_type,
 )
 from carob.traces.shape import decode_json
 
@@ -235,6 +237,9 @@ def _name_tool(role: Json, messages: list[Message]) -> None:
 
 
 def _collect_dict(value: dict[str, Json], role: Role, messages: list[Message], depth: int) -> None:
+    if "role" in value and (step := step_type(value)) is not None:
+        _collect_step(value, step, messages)
+        return
     if "role" in value and ("parts" in value or "content" in value):
         messages.append(read_message_fields(value, value["role"]))
         return
@@ -254,6 +259,22 @@ def _collect_dict(value: dict[str, Json], role: Role, messages: list[Message], d
         _collect(_choice(value, decode_json(value["message"])), role, messages, depth + 1)
         return
     _collect_wrapped(value, role, messages, depth)
+
+
+def _collect_step(value: dict[str, Json], kind: str, messages: list[Message]) -> None:
+    """A message that is a tool call or a result, whatever its role; a thought is no message."""
+    if kind in RESULT_TYPES:
+        messages.append(Message("tool", results=[read_result(value)]))
+    elif kind in CALL_TYPES:
+        message = Message("assistant")
+        # Training data has the call as JSON in the content.
+        content = decode_json(value.get("content"))
+        inner = content if isinstance(content, list) else [content]
+        add_calls(message, [call for call in inner if isinstance(call, dict) and "name" in call])
+        if not message.calls:
+            add_call(message, value)
+        message.partial = not message.calls
+        messages.append(message)
 
 
 def _collect_typed(value: dict[str, Json], kind: str, messages: list[Message]) -> bool:

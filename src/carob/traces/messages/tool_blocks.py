@@ -55,6 +55,7 @@ BUILT_IN_TOOLS: dict[Json, str] = {
     )
 }
 """OpenAI's own tools by the types of their calls; such a call also carries the result."""
+REASONING_TYPES = frozenset(("reasoning", "thinking", "redacted_thinking"))
 TEXT_TYPES = frozenset(("text", "input_text", "output_text", "refusal"))
 _TOOL_WORD = re.compile("tool|call|function", re.IGNORECASE)
 _CALL_KEYS = ("toolUse", "functionCall", "function_call", "toolRequest")
@@ -67,6 +68,22 @@ def block_type(block: dict[str, Json]) -> str | None:
     if kind is None:
         kind = block.get("part_kind", block.get("$type", block.get("block_type")))
     return kind if isinstance(kind, str) else None
+
+
+def step_type(message: dict[str, Json]) -> str | None:
+    """Return the type of a message that is a tool call, a result or a thought of its own.
+
+    Logs write one row per step, with the role of who did it beside: the name of such a row is the
+    tool's, and its content is no answer.
+    """
+    for key in ("type", "kind", "role"):
+        kind = message.get(key)
+        if isinstance(kind, str) and kind in _STEP_TYPES:
+            return kind
+    return None
+
+
+_STEP_TYPES = CALL_TYPES | RESULT_TYPES | REASONING_TYPES
 
 
 def is_tool_block(block: Json) -> bool:
@@ -116,18 +133,44 @@ def add_call(message: Message, call: dict[str, Json]) -> None:
         call = inner
     function = call.get("function")
     body = function if isinstance(function, dict) else call
-    name = body.get("name") or body.get("toolName") or body.get("tool_name")
-    if not isinstance(name, str):
+    name = tool_name(body)
+    if name is None:
         _add_built_in(message, call)
         return
-    key = call.get("call_id") or call.get("id") or call.get("toolCallId") or call.get("toolUseId")
-    key = id_text(key or call.get("tool_call_id") or call.get("callId") or call.get("ref"))
+    key = id_text(_stated_call_id(call) or call.get("id"))
     # LangChain records the calls of Bedrock and Anthropic models twice: as blocks of the content
     # and in `tool_calls` beside it. Calls without an id cannot be recognized as the same.
     if key is None or not any(
         earlier.id == key and earlier.name == name for earlier in message.calls
     ):
         message.calls.append(CallBlock(name, call_arguments(body), key))
+
+
+def tool_name(fields: dict[str, Json]) -> str | None:
+    """Return the name of the tool that a call or a result states."""
+    for key in ("name", "toolName", "tool_name", "tool"):
+        if (name := fields.get(key)) and isinstance(name, str):
+            return name
+    return None
+
+
+def _stated_call_id(fields: dict[str, Json]) -> Json:
+    """The id of a call under a name that means nothing else: `id` may be that of a message."""
+    for key in _CALL_IDS:
+        if call_id := fields.get(key):
+            return call_id
+    return None
+
+
+_CALL_IDS = (
+    "call_id",
+    "tool_use_id",
+    "toolUseId",
+    "toolCallId",
+    "tool_call_id",
+    "callId",
+    "ref",
+)
 
 
 def _add_built_in(message: Message, call: dict[str, Json]) -> None:
@@ -180,18 +223,15 @@ def read_result(block: dict[str, Json]) -> ResultBlock:
         if key in block:
             value = block[key]
             break
-    call_id = block.get("call_id") or block.get("tool_use_id") or block.get("toolUseId")
-    call_id = call_id or block.get("id") or block.get("toolCallId") or block.get("tool_call_id")
     failed = block.get("status") == "error" or block_type(block) in ("tool-error", "retry-prompt")
     failed = failed or block.get("is_error") is True or block.get("isError") is True
     if isinstance(value, dict) and value.keys() == {"type", "value"}:  # Vercel's
         failed = failed or value["type"] in ("error-text", "error-json")
         value = value["value"]
-    name = block.get("name") or block.get("toolName") or block.get("tool_name")
     reason = id_text(block.get("exception"))  # Microsoft Agent Framework's
     return ResultBlock(
-        id_text(call_id or block.get("callId") or block.get("ref")),
-        id_text(name),
+        id_text(_stated_call_id(block) or block.get("id")),
+        tool_name(block),
         plain_value(value),
         failed or reason is not None,
         reason,
@@ -205,7 +245,7 @@ def read_tool_message(message: dict[str, Json], content: Json) -> ResultBlock:
     failed = message.get("status") == "error" or message.get("is_error") is True
     return ResultBlock(
         id_text(message.get("tool_call_id") or _find_call_id(message)),
-        id_text(message.get("name")),
+        tool_name(message),
         plain_value(content),
         failed or message.get("error") is True,
     )
