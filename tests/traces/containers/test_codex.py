@@ -83,3 +83,58 @@ def test_events_alone_do_not_say_that_no_tool_was_called():
     trace = read(event("user_message", content="Hi"), event("agent_message", content="Yo."))
     (turn,) = trace.turns
     assert (turn.user, turn.response, turn.tool_calls) == ("Hi", "Yo.", None)
+
+
+def test_end_of_a_task_has_the_answer_where_nothing_else_does():
+    asked = event("user_message", message="Hi")
+    ended = event("task_complete", last_agent_message="Yo.")
+    (turn,) = read(asked, ended).turns
+    assert (turn.user, turn.response, turn.tool_calls) == ("Hi", "Yo.", None)
+    (turn,) = read(asked, event("agent_message", message="Yo."), ended).turns
+    assert (turn.response, turn.messages) == ("Yo.", ())
+
+
+COMMAND = event("exec_command_end", call_id="c", command=["ls", "x"], stdout="a", exit_code=0)
+
+
+def test_calls_that_are_events_only_are_calls():
+    invocation: Json = {"server": "shop", "tool": "find", "arguments": {"id": 7}}
+    trace = read(
+        event("user_message", message="Hi"),
+        COMMAND,
+        event("mcp_tool_call_end", call_id="m", invocation=invocation, result={"count": 0}),
+        event("patch_apply_end", call_id="p", changes={"a": {}}, stderr="no file", success=False),
+        event("web_search_end", call_id="w", query="bikes"),
+        event("exec_command_end", call_id="u", command=["pwd"], source="user_shell"),
+        event("agent_message", message="Yo."),
+    )
+    (turn,) = trace.turns
+    assert [(call.name, call.args) for call in turn.tool_calls or ()] == [
+        ("exec_command", {"command": ["ls", "x"]}),
+        ("find", {"id": 7}),
+        ("apply_patch", {"changes": {"a": {}}}),
+        ("web_search", {"query": "bikes"}),
+    ]
+    assert [(r.result, r.error) for r in turn.tool_results] == [
+        ("a", None),
+        ({"count": 0}, None),
+        (None, "no file"),
+        (None, None),
+    ]
+
+
+def test_calls_that_are_items_are_not_repeated_by_their_events():
+    call = item("function_call", name="shell", arguments='{"command": "ls"}', call_id="c")
+    output = item("function_call_output", call_id="c", output="a")
+    searched = item("web_search_call", action={"type": "search", "query": "bikes"})
+    search = event("web_search_end", call_id="w", query="bikes")
+    (turn,) = read(user("Hi"), call, COMMAND, output, searched, search).turns
+    assert [call.name for call in turn.tool_calls or ()] == ["shell", "web_search"]
+    assert [result.result for result in turn.tool_results] == ["a"]
+
+
+def test_event_has_the_result_of_a_call_without_an_output():
+    call = item("function_call", name="shell", arguments='{"command": "ls"}', call_id="c")
+    (turn,) = read(user("Hi"), call, COMMAND).turns
+    assert [call.name for call in turn.tool_calls or ()] == ["shell"]
+    assert [(result.name, result.result) for result in turn.tool_results] == [("shell", "a")]

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from carob.schema import Json, ModelCall, Trace
+from carob.traces.containers.codex_events import ToolEvent, read_tool_event
 from carob.traces.containers.session_lines import SessionLines
 from carob.traces.messages.chat import add_chat_message
 from carob.traces.messages.turns import TurnBuilder
@@ -45,6 +46,7 @@ _ADDED = (
 )
 """How texts begin that Codex writes in the user's name."""
 _ERRORS = frozenset(("error", "stream_error"))
+_TURN_ENDS = frozenset(("task_complete", "turn_complete"))
 _EXIT_CODE = re.compile(r"^(?:Process exited with code|Exit code:) (-?\d+)$", re.MULTILINE)
 """The line above the output of a command."""
 _MAX_HEAD = 400
@@ -88,6 +90,12 @@ class _RolloutReader:
             for line in lines
         )
         """Whether the answers are items; else the events are all that there is."""
+        items = [as_object(line["payload"]) for line in lines if line["type"] == "response_item"]
+        self._called = {as_text(item.get("call_id")) for item in items}
+        outputs = [item for item in items if (as_text(item.get("type")) or "").endswith("_output")]
+        self._returned = {as_text(item.get("call_id")) for item in outputs}
+        # The items of searches have no id that their events repeat.
+        self._has_searches = any(item.get("type") == "web_search_call" for item in items)
         for line in lines:
             payload = as_object(line["payload"])
             if line["type"] == "turn_context":
@@ -120,10 +128,26 @@ class _RolloutReader:
             self.builder.add_time(instant(time))
             if not self._has_items:  # events alone do not say which tools were called
                 self.builder.mark_calls_unknown()
+        elif kind in _TURN_ENDS and self.builder.last_answer is None:
+            if text := text_or_none(payload.get("last_agent_message")):
+                self.builder.add_answer("", text)
+                self.builder.add_time(instant(time))
+                self.builder.mark_calls_unknown()
+        elif tool := read_tool_event(payload):
+            self._add_tool(tool)
         elif kind == "token_count":
             self._add_usage(as_object(payload.get("info")), time)
         elif isinstance(kind, str) and kind in _ERRORS:
             self.builder.add_error(as_text(payload.get("message")) or "the model failed")
+
+    def _add_tool(self, tool: ToolEvent) -> None:
+        """Add what no item says: usually the items have both the call and its result."""
+        if tool.call.name == "web_search" and self._has_searches:
+            return
+        if tool.call.id not in self._called:
+            self.builder.add_call(tool.call)
+        if tool.call.id not in self._returned:
+            self.builder.add_result(tool.result)
 
     def _add_usage(self, info: dict[str, Json], time: Json) -> None:
         """Add the counts of a model call; they are repeated when the rate limits change."""
