@@ -156,6 +156,23 @@ def test_golden_data_passed_as_traces_is_a_clear_error(tmp_path: Path, command: 
     assert str(error) == f"{file}: found golden data (csv), expected traces"
 
 
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"timestamp": 1772528400, "query": "Hola", "respuesta": "Hi"},
+        {"type": "run_started", "run_id": "r", "input": {"query": "Hi"}},
+        {"input": "Hi", "trials": [{"output": "Hello"}]},
+    ],
+    ids=["request", "event", "trials"],
+)
+def test_log_that_is_not_read_is_not_called_golden_data(tmp_path: Path, row: dict[str, object]):
+    file = tmp_path / "log.jsonl"
+    file.write_text(json.dumps(row) + "\n")
+    error = CliRunner().invoke(carob, ["traces", str(file)]).exception
+    assert "golden data" not in str(error)
+    assert "is not a supported trace container" in str(error) or "no trace container" in str(error)
+
+
 def test_traces_are_not_overwritten_with_golden_data(trace_file: Path, tmp_path: Path):
     copy = tmp_path / "other.json"
     copy.write_bytes(trace_file.read_bytes())

@@ -47,6 +47,36 @@ def test_unknown_object_names_the_nearest_container_and_what_it_lacks():
     assert (caught.value.hint or "").startswith("nearest is weave, without 'trace_id';")
 
 
+def test_keys_that_any_log_has_are_near_no_container():
+    with pytest.raises(UnknownFormatError) as caught:
+        list(read_items([{"traceId": "1", "timestamp": 2, "goal": "search"}], source="f"))
+    assert caught.value.hint == "name its fields with --map, such as user=query,response=answer"
+
+
+@pytest.mark.parametrize(
+    ("row", "known", "lacking"),
+    [
+        (
+            {"query": "Hi", "respuesta": "Hola", "timestamp": 1},
+            "question is in 'query'",
+            "response",
+        ),
+        ({"pregunta": "Hi", "Answer": "Hola", "timestamp": 1}, "answer is in 'Answer'", "user"),
+    ],
+)
+def test_request_with_one_known_field_names_the_other(row: Json, known: str, lacking: str):
+    with pytest.raises(UnknownFormatError) as caught:
+        list(read_items([row], source="f"))
+    assert (caught.value.hint or "").startswith(f"the {known}, but no ")
+    assert (caught.value.hint or "").endswith(f"name it with --map {lacking}=…")
+
+
+def test_batches_of_requests_are_called_by_their_name():
+    row: Json = {"id": "b", "custom_id": "7", "response": {"status_code": 200}, "error": None}
+    with pytest.raises(UnknownFormatError, match="the output of a batch of requests"):
+        list(read_items([row], source="f"))
+
+
 def test_unknown_value_among_known_ones_is_a_warning_if_there_is_a_listener():
     problems: list[Problem] = []
     records = list(read_items([{"x": 1}, SPAN, {"y": 2}], source="f", report=problems.append))

@@ -679,3 +679,17 @@ def test_messages_without_an_operation_or_a_model_are_those_of_a_model():
     )
     (trace,) = to_traces((call,))
     assert (trace.turns[0].user, trace.turns[0].response) == ("Hi", "Hello")
+
+
+def chain(key: str, parent: str | None, start: int, **more: Json) -> Span:
+    kind: dict[str, Json] = {"openinference__span__kind": "CHAIN", **more}
+    return span(key, parent, start, start + 9, **kind)
+
+
+def test_step_without_a_parent_is_a_run_if_nothing_else_was_recorded():
+    said: dict[str, Json] = {"input__value": "Where?", "output__value": "Here."}
+    (trace,) = to_traces([chain("rag", None, 1, **said), chain("search", "rag", 2)])
+    (turn,) = trace.turns
+    assert (turn.user, turn.response, turn.tool_calls) == ("Where?", "Here.", None)
+    assert not to_traces([chain("rag", None, 1, input__value="Where?")])
+    assert not to_traces([chain("rag", "lost", 1, **said), chain("search", "lost", 2, **said)])

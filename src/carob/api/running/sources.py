@@ -31,8 +31,11 @@ _ROWS_PER_BATCH = 500
 _SESSION_FILES = (".json", ".jsonl", ".eval")
 _NOTE_FILES = (".meta.json",)
 """What Claude Code notes about the sessions of sub-agents."""
-_TRACE_WORDS = re.compile(r"'(?:spans|trace_id|traceId|span_id|spanId)'")
-"""Keys, as an error quotes them, that only traces have."""
+_TRACE_WORDS = re.compile(
+    r"is not a supported|'(?:spans|traceId|sessionId|(?:trace|span|run|session|conversation)_id"
+    r"|trials|timestamp|ts|latency(?:_ms)?|duration(?:_ms)?|elapsed(?:_\w+)?|tool_calls)'"
+)
+"""Keys, as an error quotes them, that only traces and logs have."""
 _PROBED_SIZE = 2**20
 """Bytes from which a file of a folder is taken for traces: recognizing it means decoding it."""
 _START = 100
@@ -245,14 +248,19 @@ def expecting_traces(paths: Iterable[Path]) -> Generator[None]:
     except InputError as error:
         for path in paths:
             form = golden_format(path) if (error.where or "").startswith(str(path)) else None
-            # Any table can be golden rows, also one of spans: then the first error says more.
-            if form and not (form.name == "rows" and _TRACE_WORDS.search(error.message)):
+            if form and not (form.name == "rows" and _is_of_traces(error)):
                 raise InputError(
                     f"found golden data ({form.name}), expected traces",
                     where=str(path),
                     hint="pass it as --golden to `carob run`, or to `carob show`",
                 ) from error
         raise
+
+
+def _is_of_traces(error: InputError) -> bool:
+    """Whether an error says more than that a file may be golden rows, as nearly any table may: the
+    file is of a known container, or has keys that golden data lack."""
+    return not isinstance(error, UnknownFormatError) or bool(_TRACE_WORDS.search(error.message))
 
 
 def check_report_path(path: Path) -> None:

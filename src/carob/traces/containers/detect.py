@@ -213,6 +213,11 @@ class _FileReader:
 def _describe_nearest(item: Json) -> str:
     nearest = find_nearest(item)
     if nearest is None:
+        # Late: the container that is asked last, which only unknown items need.
+        from carob.traces.containers.log import describe_lacking_field
+
+        if lacking := describe_lacking_field(item):
+            return lacking
         return "name its fields with --map, such as user=query,response=answer"
     name, lacking = nearest
     missing = ", ".join(map(repr, lacking))

@@ -53,10 +53,19 @@ class Foreign(NamedTuple):
 
 
 _SPANS = "export the agent's OpenTelemetry spans instead"
+_BATCH = "join each request with its response, as messages with a role and content"
 _FOREIGN: tuple[tuple[frozenset[str], Foreign], ...] = (
     (
         frozenset(("choices", "object")),
         Foreign("a model's response", "store the messages of the conversation, or spans"),
+    ),
+    (
+        frozenset(("custom_id", "response", "error")),
+        Foreign("the output of a batch of requests", _BATCH),
+    ),
+    (
+        frozenset(("custom_id", "method", "url", "body")),
+        Foreign("the input of a batch of requests", _BATCH),
     ),
     (
         frozenset(("event", "run_id", "name", "data")),
@@ -98,5 +107,6 @@ def find_nearest(item: Json) -> tuple[str, list[str]] | None:
     fields = as_object(item)
     lacking = {name: [key for key in keys if key not in fields] for name, keys in _KEYS.items()}
     name = min(lacking, key=lambda name: len(lacking[name]) / len(_KEYS[name]))
-    is_near = 2 * len(lacking[name]) <= len(_KEYS[name])
+    # Half of the keys are often those that any log has, such as a type and a timestamp.
+    is_near = 2 * len(lacking[name]) < len(_KEYS[name])
     return (name, lacking[name]) if is_near else None

@@ -170,6 +170,25 @@ class Log:
         return (tuple(calls) if calls or not items else None), tuple(results)
 
 
+def describe_lacking_field(item: Json) -> str | None:
+    """Return how to name the question or the answer of a request, if only the other is known."""
+    row = as_object(item)
+    names = {field: _name_of(row, field) for field in ("user", "response")}
+    known = next((field for field, name in names.items() if name), None)
+    if known is None or all(names.values()) or _is_step(row):
+        return None
+    lacking = "response" if known == "user" else "user"
+    noun = {"user": "question", "response": "answer"}
+    return (
+        f"the {noun[known]} is in {names[known]!r}, but no {noun[lacking]} has a known name;"
+        f" name it with --map {lacking}=…"
+    )
+
+
+def _name_of(row: dict[str, Json], field: str) -> str | None:
+    return next((name for name in row if fold_name(name) in _FOLDED[field]), None)
+
+
 def map_logs(mapping: Mapping[str, str]) -> ContainerFinder:
     """Return a finder for rows with other names, such as `user=frage,response=antwort`."""
     check_field_map(mapping, LOG_FIELDS)

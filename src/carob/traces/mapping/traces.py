@@ -36,7 +36,7 @@ def to_traces(
     if _OWNERS.isdisjoint([role_span.role for role_span in role_spans]):
         if (extended := detector_with_extras()) is not None:
             role_spans, detector = assign_roles(spans, extended), extended
-        if _WORK.isdisjoint([role_span.role for role_span in role_spans]):
+        if not _find_work(role_spans):
             return []
     convention = _owner_convention(role_spans)
     regrouped = spans
@@ -71,6 +71,25 @@ def to_traces(
             spans=tuple(spans) if keep_spans else (),
         )
     ]
+
+
+def _find_work(role_spans: list[RoleSpan]) -> bool:
+    """Whether an agent, a model or a tool is at work; else runs without any of them are workflows."""
+    if not _WORK.isdisjoint([role_span.role for role_span in role_spans]):
+        return True
+    runs = [role_span for role_span in role_spans if _is_run(role_span)]
+    for role_span in runs:
+        role_span.role = "workflow"
+    return bool(runs)
+
+
+def _is_run(role_span: RoleSpan) -> bool:
+    """Whether a step is a whole run, of which nothing else was recorded: it has no parent, a
+    question and an answer."""
+    if role_span.role != "chain" or role_span.span.parent_id is not None:
+        return False
+    response = role_span.convention.response_text(role_span.span)
+    return role_span.user_text() is not None and response is not None
 
 
 def _owner_convention(role_spans: list[RoleSpan]) -> Convention:
