@@ -162,8 +162,9 @@ def test_golden_data_passed_as_traces_is_a_clear_error(tmp_path: Path, command: 
         {"timestamp": 1772528400, "query": "Hola", "respuesta": "Hi"},
         {"type": "run_started", "run_id": "r", "input": {"query": "Hi"}},
         {"input": "Hi", "trials": [{"output": "Hello"}]},
+        {"run_type": "llm", "inputs": {"question": "Hi"}, "outputs": {"answer": "Hello"}},
     ],
-    ids=["request", "event", "trials"],
+    ids=["request", "event", "trials", "run"],
 )
 def test_log_that_is_not_read_is_not_called_golden_data(tmp_path: Path, row: dict[str, object]):
     file = tmp_path / "log.jsonl"

@@ -71,6 +71,13 @@ def test_request_with_one_known_field_names_the_other(row: Json, known: str, lac
     assert (caught.value.hint or "").endswith(f"name it with --map {lacking}=…")
 
 
+def test_log_of_a_tool_is_not_asked_for_its_question():
+    row: Json = {"tool_name": "search", "request": {"query": "bikes"}, "response": [], "ts": 1}
+    with pytest.raises(UnknownFormatError) as caught:
+        list(read_items([row], source="f"))
+    assert caught.value.hint == "name its fields with --map, such as user=query,response=answer"
+
+
 def test_batches_of_requests_are_called_by_their_name():
     row: Json = {"id": "b", "custom_id": "7", "response": {"status_code": 200}, "error": None}
     with pytest.raises(UnknownFormatError, match="the output of a batch of requests"):

@@ -33,9 +33,11 @@ _NOTE_FILES = (".meta.json",)
 """What Claude Code notes about the sessions of sub-agents."""
 _TRACE_WORDS = re.compile(
     r"is not a supported|'(?:spans|traceId|sessionId|(?:trace|span|run|session|conversation)_id"
-    r"|trials|timestamp|ts|latency(?:_ms)?|duration(?:_ms)?|elapsed(?:_\w+)?|tool_calls)'"
+    r"|run_type|trials|timestamp|ts|(?:latency|duration|elapsed)(?:_\w+)?|tool_calls)'"
 )
 """Keys, as an error quotes them, that only traces and logs have."""
+_VAGUE = frozenset(("rows", "langsmith"))
+"""Golden formats that claim nearly any table, and any object with inputs and outputs."""
 _PROBED_SIZE = 2**20
 """Bytes from which a file of a folder is taken for traces: recognizing it means decoding it."""
 _START = 100
@@ -248,7 +250,7 @@ def expecting_traces(paths: Iterable[Path]) -> Generator[None]:
     except InputError as error:
         for path in paths:
             form = golden_format(path) if (error.where or "").startswith(str(path)) else None
-            if form and not (form.name == "rows" and _is_of_traces(error)):
+            if form and not (form.name in _VAGUE and _is_of_traces(error)):
                 raise InputError(
                     f"found golden data ({form.name}), expected traces",
                     where=str(path),

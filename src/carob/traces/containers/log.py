@@ -61,6 +61,7 @@ _EVENTS = frozenset(("type", "kind", "event", "event_type", "span_type", "role",
     "tool_name"))  # fmt: skip
 """Names in rows that are steps of a run. What a tool got and returned is its input and output too,
 and must not become the words of the user and the agent."""
+_TOOLS = frozenset(("tool", "tool_name"))
 _WORKERS = frozenset(("agent", "agent_name", "node", "node_name", "component", "stage"))
 """Names of who did a step of a run. With an object as input or output, the row is that step; with
 texts, it may be a request to the agent."""
@@ -175,7 +176,7 @@ def describe_lacking_field(item: Json) -> str | None:
     row = as_object(item)
     names = {field: _name_of(row, field) for field in ("user", "response")}
     known = next((field for field, name in names.items() if name), None)
-    if known is None or all(names.values()) or _is_step(row):
+    if known is None or all(names.values()) or _is_step(row) or not _TOOLS.isdisjoint(row):
         return None
     lacking = "response" if known == "user" else "user"
     noun = {"user": "question", "response": "answer"}

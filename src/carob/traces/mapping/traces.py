@@ -74,7 +74,7 @@ def to_traces(
 
 
 def _find_work(role_spans: list[RoleSpan]) -> bool:
-    """Whether an agent, a model or a tool is at work; else runs without any of them are workflows."""
+    """Whether an agent, model or tool is at work; runs without any of them become workflows."""
     if not _WORK.isdisjoint([role_span.role for role_span in role_spans]):
         return True
     runs = [role_span for role_span in role_spans if _is_run(role_span)]
