@@ -138,3 +138,24 @@ def test_event_has_the_result_of_a_call_without_an_output():
     (turn,) = read(user("Hi"), call, COMMAND).turns
     assert [call.name for call in turn.tool_calls or ()] == ["shell"]
     assert [(result.name, result.result) for result in turn.tool_results] == [("shell", "a")]
+
+
+def test_answers_of_a_turn_without_items_are_its_events():
+    content: Json = [{"type": "output_text", "text": "Yo."}]
+    (first, second) = read(
+        event("user_message", message="Hi"),
+        event("agent_message", message="Yo."),
+        item("message", role="assistant", content=content),
+        event("user_message", message="And now?"),
+        event("agent_message", message="Bye."),
+    ).turns
+    assert (first.response, first.messages, first.tool_calls) == ("Yo.", (), ())
+    assert (second.response, second.tool_calls) == ("Bye.", None)
+
+
+def test_event_of_a_command_without_an_id_is_no_other_call():
+    call = item("function_call", name="shell", arguments='{"command": "ls"}', call_id="c")
+    output = item("function_call_output", call_id="c", output="a")
+    (turn,) = read(user("Hi"), call, event("exec_command_end", exit_code=0), output).turns
+    assert [call.name for call in turn.tool_calls or ()] == ["shell"]
+    assert len(turn.tool_results) == 1

@@ -53,6 +53,24 @@ def test_row_that_names_no_tools_does_not_say_that_none_were_called(tmp_path: Pa
     assert trace.turns[0].tool_calls == ()
 
 
+def test_steps_that_call_no_tool_are_no_calls(tmp_path: Path):
+    row: dict[str, Json] = {"query": "Hi", "answer": "Hello", "ts": 1772528400}
+    steps: list[Json] = [
+        {"name": "plan", "type": "llm_call", "input": {"prompt": "Plan."}},
+        {"name": "find", "type": "tool_call", "input": {"sku": "B-7"}, "output": "two"},
+        {"name": "parse", "status": "ok"},
+        {"name": "look_up", "args": {"id": 7}},
+        {"tool": "send"},
+        "think",
+    ]
+    (trace,) = read(tmp_path, row | {"steps": steps})
+    calls = trace.turns[0].tool_calls or ()
+    assert [call.name for call in calls] == ["find", "look_up", "send"]
+    for others in (steps[:0], steps[:1], steps[-1:]):
+        (trace,) = read(tmp_path, row | {"steps": others})
+        assert trace.turns[0].tool_calls is None
+
+
 def test_latency_without_a_unit_is_not_guessed(tmp_path: Path):
     (trace,) = read(tmp_path, {"query": "Hi", "answer": "Hello", "latency": 3, "ts": 1772528400})
     assert trace.duration_ms is None

@@ -83,15 +83,11 @@ class _RolloutReader:
             line["type"] == "event_msg" and _written_text(as_object(line["payload"]))
             for line in lines
         )
-        self._has_items = any(line["type"] == "response_item" for line in lines)
-        self._has_answers = any(
-            line["type"] == "response_item"
-            and as_object(line["payload"]).get("role") == "assistant"
-            for line in lines
-        )
-        """Whether the answers are items; else the events are all that there is."""
+        self._asked = 0
+        """How many events of the user were seen."""
+        self._with_items, self._with_answers = _find_items(lines)
         items = [as_object(line["payload"]) for line in lines if line["type"] == "response_item"]
-        self._called = {as_text(item.get("call_id")) for item in items}
+        self._called = {as_text(item.get("call_id")) for item in items} - {None}
         outputs = [item for item in items if (as_text(item.get("type")) or "").endswith("_output")]
         self._returned = {as_text(item.get("call_id")) for item in outputs}
         # The items of searches have no id that their events repeat.
@@ -121,12 +117,13 @@ class _RolloutReader:
     def _add_event(self, payload: dict[str, Json], time: Json) -> None:
         kind = payload.get("type")
         if text := _written_text(payload):
+            self._asked += 1
             self.builder.add_user_text(text)
             self.builder.add_time(instant(time))
-        elif kind == "agent_message" and not self._has_answers:
+        elif kind == "agent_message" and self._asked not in self._with_answers:
             self.builder.add_answer("", _event_text(payload) or "")
             self.builder.add_time(instant(time))
-            if not self._has_items:  # events alone do not say which tools were called
+            if self._asked not in self._with_items:  # events alone may lack tools that were called
                 self.builder.mark_calls_unknown()
         elif kind in _TURN_ENDS and self.builder.last_answer is None:
             if text := text_or_none(payload.get("last_agent_message")):
@@ -144,6 +141,8 @@ class _RolloutReader:
         """Add what no item says: usually the items have both the call and its result."""
         if tool.call.name == "web_search" and self._has_searches:
             return
+        if tool.call.id is None and self._called:
+            return  # it may be one of the items
         if tool.call.id not in self._called:
             self.builder.add_call(tool.call)
         if tool.call.id not in self._returned:
@@ -158,6 +157,23 @@ class _RolloutReader:
         if usage := usage_of(info.get("last_token_usage")):
             call = ModelCall(model=self._model, usage=usage, end=instant(time))
             self.builder.add_model_call(call)
+
+
+def _find_items(lines: list[dict[str, Json]]) -> tuple[set[int], set[int]]:
+    """After which events of the user there are items of the model, and which of them have answers;
+    after the others, events are all that there is."""
+    with_items: set[int] = set()
+    with_answers: set[int] = set()
+    asked = 0
+    for line in lines:
+        payload = as_object(line["payload"])
+        if line["type"] == "event_msg" and _written_text(payload):
+            asked += 1
+        elif line["type"] == "response_item" and payload.get("role") != "user":
+            with_items.add(asked)
+            if payload.get("role") == "assistant":
+                with_answers.add(asked)
+    return with_items, with_answers
 
 
 def _written_text(payload: dict[str, Json]) -> str | None:

@@ -6,6 +6,7 @@ A row without anything that only a run has, such as a time or token counts, is g
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from functools import partial
 
@@ -144,7 +145,7 @@ class Log:
     def _read_calls(
         self, row: dict[str, Json]
     ) -> tuple[tuple[ToolCall, ...] | None, tuple[ToolResult, ...]]:
-        path = self._mapping.get("calls")
+        path, key = self._mapping.get("calls"), None
         if path is None:
             key = next((name for name in row if fold_name(name) in _FOLDED["calls"]), None)
             if key is None:
@@ -156,8 +157,12 @@ class Log:
             return None, ()
         calls: list[ToolCall] = []
         results: list[ToolResult] = []
+        # The steps of a run are calls of models, thoughts and more; a list of calls has only calls.
+        is_mixed = path is None and fold_name(key or "") == "steps"
         for item in items:
             fields = as_object(item)
+            if is_mixed and not _is_call(fields):
+                continue
             inner = as_object(fields.get("function")) or fields
             name = as_text(item) if not fields else as_text(first_value(inner, *names))
             if not name:
@@ -168,7 +173,8 @@ class Log:
             if result is not None:
                 results.append(ToolResult(name=name, id=call_id, result=decode_structure(result)))
         # Steps that name no tool say nothing about the tools that were called.
-        return (tuple(calls) if calls or not items else None), tuple(results)
+        is_complete = calls or not (items or is_mixed)
+        return (tuple(calls) if is_complete else None), tuple(results)
 
 
 def describe_lacking_field(item: Json) -> str | None:
@@ -201,6 +207,19 @@ def map_logs(mapping: Mapping[str, str]) -> ContainerFinder:
 
 def _find_mapped(mapping: tuple[tuple[str, str], ...]) -> list[Log]:
     return [Log(dict(mapping))]
+
+
+def _is_call(step: dict[str, Json]) -> bool:
+    """Whether a step of a run is the call of a tool: its type says so, else it names a tool, or has
+    a name and arguments."""
+    kind = as_text(first_value(step, "type", "kind", "step_type"))
+    if kind is not None:
+        return _TOOL_TYPE.search(kind) is not None
+    names = {"tool", "tool_name", "function", "function_name"}
+    return not names.isdisjoint(step) or call_arguments(step) is not None
+
+
+_TOOL_TYPE = re.compile("tool|function|action|mcp", re.IGNORECASE)
 
 
 def _arguments(fields: dict[str, Json]) -> Json:
