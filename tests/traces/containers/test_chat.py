@@ -355,3 +355,73 @@ def test_call_without_a_name_leaves_the_calls_unknown():
         {"role": "assistant", "content": "It was shipped."},
     ]
     assert read(rows).turns[0].tool_calls is None
+
+
+def ui_call(kind: str, **fields: Json) -> Json:
+    return {"type": kind, "toolCallId": "c1", "input": {"id": 7}, **fields}
+
+
+@pytest.mark.parametrize(
+    ("part", "result"),
+    [
+        (ui_call("tool-find", state="output-available", output="shipped"), ("shipped", None)),
+        (
+            ui_call("dynamic-tool", toolName="find", state="output-error", errorText="no order"),
+            (None, "no order"),
+        ),
+        (
+            {
+                "type": "tool-invocation",
+                "toolInvocation": {
+                    "state": "result",
+                    "toolCallId": "c1",
+                    "toolName": "find",
+                    "args": {"id": 7},
+                    "result": "shipped",
+                },
+            },
+            ("shipped", None),
+        ),
+    ],
+    ids=["named", "dynamic", "invocation"],
+)
+def test_parts_of_ui_messages_are_calls_with_their_results(
+    part: Json, result: tuple[Json, str | None]
+):
+    text: Json = {"type": "text", "text": "It was shipped."}
+    asked: Json = {"id": "1", "role": "user", "parts": [{"type": "text", "text": "Where is it?"}]}
+    answer: Json = {"id": "2", "role": "assistant", "parts": [{"type": "step-start"}, part, text]}
+    (turn,) = read([asked, answer]).turns
+    assert [(call.name, call.args, call.id) for call in turn.tool_calls or ()] == [
+        ("find", {"id": 7}, "c1")
+    ]
+    assert [(item.result, item.error) for item in turn.tool_results] == [result]
+    assert turn.response == "It was shipped."
+
+
+@pytest.mark.parametrize("state", ["input-streaming", "input-available"])
+def test_call_of_a_ui_message_without_an_output_has_no_result(state: str):
+    answer: Json = {"role": "assistant", "parts": [ui_call("tool-find", state=state)]}
+    (turn,) = read([ASKED[0], answer]).turns
+    assert [call.name for call in turn.tool_calls or ()] == ["find"]
+    assert turn.tool_results == ()
+
+
+def test_text_may_be_called_message_and_speakers_customer_and_agent():
+    rows: list[Json] = [
+        {"session_id": "s", "role": "customer", "message": "Where is order 7?"},
+        {"session_id": "s", "role": "agent", "message": "It was shipped."},
+    ]
+    assert [(turn.user, turn.response) for turn in read(*rows).turns] == [
+        ("Where is order 7?", "It was shipped.")
+    ]
+
+
+@pytest.mark.parametrize("key", ["transcript", "dialogue", "turns"])
+def test_other_names_of_messages_are_read(key: str):
+    assert read({"conversation_id": "c", key: DIALOGUE}).turns == read(DIALOGUE).turns
+
+
+def test_turns_without_the_id_of_a_run_may_be_golden_data():
+    with pytest.raises(UnknownFormatError):
+        read({"scenario": "a question", "turns": DIALOGUE})

@@ -63,11 +63,11 @@ def test_steps_that_call_no_tool_are_no_calls(tmp_path: Path):
         {"tool": "send"},
         "think",
     ]
-    (trace,) = read(tmp_path, row | {"steps": steps})
+    (trace,) = read(tmp_path, {**row, "steps": steps})
     calls = trace.turns[0].tool_calls or ()
     assert [call.name for call in calls] == ["find", "look_up", "send"]
     for others in (steps[:0], steps[:1], steps[-1:]):
-        (trace,) = read(tmp_path, row | {"steps": others})
+        (trace,) = read(tmp_path, {**row, "steps": others})
         assert trace.turns[0].tool_calls is None
 
 

@@ -14,8 +14,12 @@ from carob.traces.messages.usage import usage_of
 from carob.traces.normalize import content_digest_id, instant
 from carob.traces.shape import as_object, as_text, decode_structure, first_value, objects_in
 
-_MESSAGE_KEYS = ("messages", "traj", "conversation", "trajectory", "chat_history")
+_MESSAGE_KEYS = ("messages", "traj", "conversation", "trajectory", "chat_history", "transcript",
+    "dialogue", "dialog")  # fmt: skip
+_TURNS = "turns"
+"""Golden conversations have their messages here, too: only the id of a run tells them apart."""
 _IDS = ("id", "trace_id", "conversation_id", "session_id", "instance_id")
+_RUN_IDS = frozenset(("trace_id", "run_id", "session_id", "conversation_id", "call_id"))
 _CASES = ("task_id", "case_id", "eval_id", "question_id", "instance_id")
 _CONVERSATIONS = ("conversation_id", "session_id", "thread_id", "sessionId", "conversationId")
 _QUESTIONS = ("query", "question", "user_input", "user_query", "user_message", "input", "prompt")
@@ -141,7 +145,8 @@ def _id(fields: dict[str, Json], case: str | None) -> str | None:
 
 def _messages(item: Json) -> Json:
     fields = as_object(item)
-    for key in _MESSAGE_KEYS:
+    keys = _MESSAGE_KEYS if fields.keys().isdisjoint(_RUN_IDS) else (*_MESSAGE_KEYS, _TURNS)
+    for key in keys:
         messages = decode_structure(fields.get(key))
         if is_dialogue(messages):
             return messages

@@ -125,7 +125,7 @@ class _RolloutReader:
             self.builder.add_time(instant(time))
             if self._asked not in self._with_items:  # events alone may lack tools that were called
                 self.builder.mark_calls_unknown()
-        elif kind in _TURN_ENDS and self.builder.last_answer is None:
+        elif as_text(kind) in _TURN_ENDS and self.builder.last_answer is None:
             if text := text_or_none(payload.get("last_agent_message")):
                 self.builder.add_answer("", text)
                 self.builder.add_time(instant(time))

@@ -104,6 +104,8 @@ def add_chat_message(builder: TurnBuilder, item: dict[str, Json]) -> None:
     if "content" not in item and isinstance(inner := item.get("message"), dict):  # Cursor
         item = {key: value for key, value in item.items() if key != "message"} | inner
         item["content"] = _unwrap_query(item.get("content"))
+    elif "content" not in item and isinstance(text := item.get("message"), str):
+        item = item | {"content": text}
     fields = _message_fields(item)
     role = chat_role(item)
     if role == "tool" and fields.get("requestor") == "user":  # tau²-bench: users call tools too

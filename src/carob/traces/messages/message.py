@@ -76,13 +76,6 @@ ROLES: dict[Json, Role] = {
     "function": "tool",
     "ipython": "tool",
     "tool-response": "tool",
-    "tool_response": "tool",
-    "tool_result": "tool",
-    "observation": "tool",
-    "tool_call": "assistant",
-    "function_call": "assistant",
-    "bot": "assistant",
-    "chatbot": "assistant",
     "assistantmessage": "assistant",
     "usermessage": "user",
     "systemmessage": "system",
@@ -94,13 +87,30 @@ ROLES: dict[Json, Role] = {
 }
 
 
+_NAMES_OF_ROLES: dict[str, Role] = {
+    "tool_response": "tool",
+    "tool_result": "tool",
+    "observation": "tool",
+    "tool_call": "assistant",
+    "function_call": "assistant",
+    "agent": "assistant",
+    "bot": "assistant",
+    "chatbot": "assistant",
+    "customer": "user",
+}
+"""Names of roles that as the type of an object may mean anything."""
+
+
 def role_of(name: Json) -> Role:
     """Return the role for a recorder's name of it, such as `human` or `MessageRole.USER`."""
     if isinstance(name, dict):  # .NET writes {"value": "user"}
         name = name.get("value")
     if not isinstance(name, str):
         return "other"
-    return ROLES.get(name) or ROLES.get(name.rsplit(".", 1)[-1].strip("'>").lower()) or "other"
+    if role := ROLES.get(name):
+        return role
+    folded = name.rsplit(".", 1)[-1].strip("'>").lower()
+    return ROLES.get(folded) or _NAMES_OF_ROLES.get(folded) or "other"
 
 
 def last_user(messages: Sequence[Message]) -> str | None:

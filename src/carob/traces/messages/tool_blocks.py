@@ -106,7 +106,13 @@ def is_openai_call(block: dict[str, Json]) -> bool:
 
 
 def add_keyed_block(message: Message, block: dict[str, Json]) -> None:
-    """Add a block of Bedrock or Gemini, whose only key is its type."""
+    """Add a block of Bedrock or Gemini, whose only key is its type, or a part of Vercel's UI."""
+    kind = block_type(block)
+    invocation = block.get("toolInvocation")
+    part = invocation if isinstance(invocation, dict) else block
+    if "state" in part and "toolCallId" in part and (kind or "").startswith("tool-"):
+        add_ui_part(message, part)
+        return
     for key in _CALL_KEYS:
         if isinstance(call := block.get(key), dict):
             add_call(message, call)
@@ -114,7 +120,6 @@ def add_keyed_block(message: Message, block: dict[str, Json]) -> None:
         if isinstance(result := block.get(key), dict):
             message.results.append(read_result(result))
     # A block of a kind that is not known may be a call: a turn without calls would be a lie.
-    kind = block_type(block)
     if kind is not None and _TOOL_WORD.search(kind):
         message.partial = True
 
@@ -129,6 +134,9 @@ def add_calls(message: Message, calls: Json) -> None:
 
 def add_call(message: Message, call: dict[str, Json]) -> None:
     """Add one tool call."""
+    if block_type(call) == "dynamic-tool" and "state" in call:
+        add_ui_part(message, call)
+        return
     if isinstance(inner := call.get("content"), dict):  # Azure's part around a call
         call = inner
     function = call.get("function")
@@ -185,6 +193,21 @@ def _add_built_in(message: Message, call: dict[str, Json]) -> None:
     value = body.get("outputs", body.get("results"))
     if value is not None:
         message.results.append(ResultBlock(key, name, plain_value(value), error=False))
+
+
+def add_ui_part(message: Message, part: dict[str, Json]) -> None:
+    """Add a call of Vercel's UI messages, which has its result in the same part, and the name of
+    the tool in its type: `tool-find`."""
+    stated = part.get("toolName")
+    name = stated if isinstance(stated, str) else (block_type(part) or "").removeprefix("tool-")
+    key, state = id_text(part.get("toolCallId")), part.get("state")
+    message.calls.append(CallBlock(name, call_arguments(part), key))
+    if state in ("output-available", "result"):
+        value = plain_value(part.get("output", part.get("result")))
+        message.results.append(ResultBlock(key, name, value, error=False))
+    elif state == "output-error":
+        reason = id_text(part.get("errorText"))
+        message.results.append(ResultBlock(key, name, None, error=True, reason=reason))
 
 
 def call_arguments(body: dict[str, Json]) -> Json:
