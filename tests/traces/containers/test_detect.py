@@ -71,6 +71,14 @@ def test_request_with_one_known_field_names_the_other(row: Json, known: str, lac
     assert (caught.value.hint or "").endswith(f"name it with --map {lacking}=…")
 
 
+def test_question_within_an_object_is_asked_for():
+    row: Json = {"input": {"body": "Hi"}, "output": "Hello", "trace_id": "t"}
+    with pytest.raises(UnknownFormatError) as caught:
+        list(read_items([row], source="f"))
+    hint = "'input' has no text under a known name; name it with --map user=input.…"
+    assert caught.value.hint == hint
+
+
 def test_log_of_a_tool_is_not_asked_for_its_question():
     row: Json = {"tool_name": "search", "request": {"query": "bikes"}, "response": [], "ts": 1}
     with pytest.raises(UnknownFormatError) as caught:

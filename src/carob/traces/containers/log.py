@@ -183,6 +183,9 @@ def describe_lacking_field(item: Json) -> str | None:
     row = as_object(item)
     names = {field: _name_of(row, field) for field in ("user", "response")}
     known = next((field for field, name in names.items() if name), None)
+    asked = names["user"]
+    if asked and row[asked] is not None and last_user(read_messages(row[asked], "user")) is None:
+        return f"{asked!r} has no text under a known name; name it with --map user={asked}.…"
     if known is None or all(names.values()) or _is_step(row) or not _TOOLS.isdisjoint(row):
         return None
     lacking = "response" if known == "user" else "user"
