@@ -118,6 +118,26 @@ def test_case_unscored_in_both_runs_does_not_fail_the_gate(run: MakeRun):
     assert checks["scored"].status == "passed"
 
 
+def test_attempts_without_a_verdict_fail_unless_allowed(run: MakeRun):
+    finished = run({"a": [1.0, None, None], "b": [1.0, 1.0]})  # two of three attempts crashed
+    strict, loose = (
+        checks_of(finished, GateRules(min_pass_rate=1.0, allow_unscored=allowed))["scored"]
+        for allowed in (False, True)
+    )
+    message = "1 of 2 cases have attempts without a verdict: a"
+    assert (strict.status, strict.message) == ("failed", message)
+    message = "2 of 2 cases have a verdict, 1 of them with attempts that have none"
+    assert (loose.status, loose.message) == ("passed", message)
+
+
+def test_baseline_excuses_as_many_attempts_without_a_verdict_as_it_has(run: MakeRun):
+    baseline = run({"a": [1.0, 1.0, None], "b": [1.0, 1.0, 1.0]})
+    same = run({"a": [1.0, None, 1.0], "b": [1.0, 1.0, 1.0]}, id="run-b")
+    fewer = run({"a": [1.0, None, None], "b": [1.0, 1.0, 1.0]}, id="run-b")
+    assert checks_of(same, GateRules(), baseline)["scored"].status == "passed"
+    assert checks_of(fewer, GateRules(), baseline)["scored"].status == "failed"
+
+
 def test_run_in_which_nothing_was_scored_never_passes(run: MakeRun):
     rules = GateRules(min_pass_rate=0.0, allow_unscored=True)
     assert checks_of(run({"a": None}), rules)["scored"].status == "failed"

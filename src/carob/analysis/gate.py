@@ -7,7 +7,7 @@ from math import fsum, isclose
 from typing import Literal
 
 from carob.analysis.calibration_gate import calibration_checks
-from carob.analysis.per_case import pass_rates, score_columns
+from carob.analysis.per_case import count_attempts, pass_rates, score_columns
 from carob.analysis.score_table import ScoreTable
 from carob.errors import EvaluationError, UsageError
 from carob.schema import (
@@ -61,23 +61,37 @@ def gate_passes(checks: Sequence[GateCheck], rules: GateRules) -> bool:
 
 def _check_scored(table: ScoreTable, rules: GateRules, baseline: ScoreTable | None) -> GateCheck:
     """A case without a verdict must not slip through, unless the baseline has none for it either:
-    an agent that crashes on half of the cases would otherwise keep its pass rate."""
-    unscored, cases = _cases_without_verdict(table), len(table.numbers())
-    if len(unscored) == cases:
+    an agent that crashes on half of the cases would otherwise keep its pass rate. So would one
+    that crashes on most attempts at every case."""
+    shares, cases = _incomplete_cases(table), len(table.numbers())
+    unscored = sum(not share for share in shares.values())
+    if unscored == cases:
         return GateCheck("scored", "failed", "no case has a verdict")
-    excused = {*_cases_without_verdict(baseline)} if baseline else set[int]()
-    missing = [table.cases.names[case] for case in unscored if case not in excused]
+    excused = _incomplete_cases(baseline) if baseline else {}
+    missing = [case for case, share in shares.items() if share < excused.get(case, 1.0)]
     if missing and not rules.allow_unscored:
-        share = f"{len(missing):,} of {cases:,} cases have"
-        return GateCheck("scored", "failed", f"{share} no verdict: {_list_names(missing)}")
-    scored = cases - len(unscored)
-    return GateCheck("scored", "passed", f"{scored:,} of {cases:,} cases have a verdict")
+        lacks = "attempts without a" if any(shares[case] for case in missing) else "no"
+        names = _list_names([table.cases.names[case] for case in missing])
+        message = f"{len(missing):,} of {cases:,} cases have {lacks} verdict: {names}"
+        return GateCheck("scored", "failed", message)
+    message = f"{cases - unscored:,} of {cases:,} cases have a verdict"
+    if partly := len(shares) - unscored:
+        message += f", {partly:,} of them with attempts that have none"
+    return GateCheck("scored", "passed", message)
 
 
-def _cases_without_verdict(table: ScoreTable) -> list[int]:
+def _incomplete_cases(table: ScoreTable) -> dict[int, float]:
+    """The share of attempts with a verdict, for the cases of which not every attempt has one."""
     numbers = table.numbers()
-    known = pass_rates(table, numbers).known
-    return [number for number, has_verdict in zip(numbers, known, strict=True) if not has_verdict]
+    if not table.repeated:
+        known = pass_rates(table, numbers).known
+        return {case: 0.0 for case, has in zip(numbers, known, strict=True) if not has}
+    shares = ((case, _share_with_verdict(table, case)) for case in numbers)
+    return {case: share for case, share in shares if share < 1}
+
+
+def _share_with_verdict(table: ScoreTable, case: int) -> float:
+    return count_attempts(table, case, table.statuses).total / table.attempts(case)
 
 
 def _check_mean(table: ScoreTable, name: str, threshold: float) -> GateCheck:
