@@ -17,7 +17,7 @@ from carob.api.store import DEFAULT, store_url
 from carob.cli.options import option, output_options, store_option, subcommand
 from carob.cli.output import emit_result
 from carob.errors import UsageError, install_hint
-from carob.report.tokens import format_new_token, format_tokens
+from carob.report.grants import format_new_token, format_tokens
 
 
 @click.group(invoke_without_command=True)

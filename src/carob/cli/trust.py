@@ -10,8 +10,8 @@ import click
 from carob.api import trust as trust_api
 from carob.cli.options import FILE, command, option, output_options
 from carob.cli.output import emit_result
+from carob.report.grants import format_trust, format_trusted
 from carob.report.text import printable
-from carob.report.trust import format_trust, format_trusted
 
 
 @command("carob trust", "carob trust --revoke carob.toml")

@@ -16,12 +16,12 @@ from typing import Literal, NamedTuple, TypeAlias
 from carob.datasets import locate
 from carob.datasets.decode import decode, decode_yaml
 from carob.datasets.json_list import JsonList, split_list
-from carob.datasets.table import read_records
 from carob.errors import FormatError, InputError, UnknownFormatError
 from carob.files.dialect import TableDialect, detect_dialect
 from carob.files.lines import ROW_LIMIT, at_line, lines_with_content
 from carob.files.opening import MAX_VALUE, InputFile, Stream, check_regular, open_input
 from carob.files.parquet import is_parquet, read_parquet_lines
+from carob.files.tables import read_csv
 from carob.schema import Json, Problem
 
 Container: TypeAlias = Literal["document", "list", "rows", "table"]
@@ -233,7 +233,7 @@ def _open_yaml(file: InputFile, path: Path) -> Source:
 
 
 def _open_table(path: Path, dialect: TableDialect) -> Source:
-    _, columns = next(read_records(path, dialect))
+    _, columns = next(_read_csv(path, dialect))
     _check_columns(columns, str(path))
     return Source(
         path=path, container="table", kind="CSV file", columns=tuple(columns), dialect=dialect
@@ -255,12 +255,12 @@ def _is_workbook(path: Path) -> bool:
 
 
 def _open_sheets(path: Path) -> list[Source]:
-    from carob.datasets.workbook import sheet_names
+    from carob.datasets.workbook import read_sheet, sheet_names
 
     names = sheet_names(path)
     sources: list[Source] = []
     for name in names:
-        columns = next((cells for _, cells in read_records(path, _PLAIN_CSV, name)), None)
+        columns = next((cells for _, cells in read_sheet(path, name)), None)
         if columns is None:
             continue
         _check_columns(columns, f"{path} sheet {name!r}")
@@ -335,10 +335,26 @@ def _decode_lines(lines: Iterable[tuple[int, bytes]], where: str) -> Iterator[Ro
             yield Row(number, None, error)
 
 
+def _records(
+    path: Path, dialect: TableDialect, sheet: str | None
+) -> Iterator[tuple[int, list[str]]]:
+    """The records of a table, the header first, each with the line on which it starts."""
+    if sheet is None:
+        return _read_csv(path, dialect)
+    from carob.datasets.workbook import read_sheet  # late: few tables are workbooks
+
+    return read_sheet(path, sheet)
+
+
+def _read_csv(path: Path, dialect: TableDialect) -> Iterator[tuple[int, list[str]]]:
+    with open_input(path, encoding=dialect.encoding) as file:
+        yield from read_csv(file.stream, str(path), dialect)
+
+
 def _read_table(source: Source) -> Iterator[Row]:
     """Each row as an object, without the keys of empty cells."""
     sheet = source.sheets[0] if source.sheets else None
-    records = read_records(source.path, source.dialect, sheet)
+    records = _records(source.path, source.dialect, sheet)
     next(records)
     for line, row in records:
         missing = len(source.columns) - len(row)

@@ -8,7 +8,6 @@ twice.
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import cast
@@ -203,18 +202,3 @@ def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
         if isinstance(error, BaseExceptionGroup):
             return _first(cast("BaseExceptionGroup[BaseException]", error))
     return errors[0]
-
-
-class Pace:
-    """The time left, by the attempts of this process alone: those of an earlier one took none."""
-
-    def __init__(self, done: int, total: int) -> None:
-        self._first, self._total = done, total
-        self._started = time.monotonic()
-
-    def eta(self, done: int) -> float | None:
-        """Return the seconds until all are done."""
-        mine = done - self._first
-        if mine <= 0:
-            return None
-        return round((time.monotonic() - self._started) / mine * (self._total - done), 1)

@@ -19,6 +19,7 @@ from carob.api.live.simulator import Simulator, open_simulator
 from carob.api.live.spans import open_joiner
 from carob.api.live.targets import choose_target
 from carob.api.live_request import LiveRequest
+from carob.api.pace import Pace
 from carob.api.run_request import Listeners, RunRequest
 from carob.api.running.selection import SelectedCases
 from carob.api.running.unfinished import StoredBatches
@@ -40,7 +41,7 @@ from carob.schema.problem import ProblemListener, ignore
 from carob.store.unfinished import RunKey
 from carob.targets.conversation import TimeLimits
 from carob.targets.function import merged_state, wrap_function
-from carob.targets.live import LiveLimits, LiveRecorder, Pace, PlannedAttempt
+from carob.targets.live import LiveLimits, LiveRecorder, PlannedAttempt
 from carob.targets.mocks import MockSource, recorded_results
 from carob.targets.open import open_target
 from carob.targets.target import Attempt, Capability, Target
@@ -332,7 +333,8 @@ class _LiveProgress:
         self, journal: AttemptJournal, total: int, listener: Callable[[LiveEvent], None]
     ) -> None:
         self._journal, self._total, self._listener = journal, total, listener
-        self._pace = Pace(journal.count, total)
+        self._pace = Pace()
+        self._pace.seconds_left(journal.count, total)  # the pace begins now
         self.recorder: LiveRecorder | None = None
 
     async def finished(self, planned: PlannedAttempt, trace: Trace) -> None:
@@ -350,7 +352,7 @@ class _LiveProgress:
                 total=self._total,
                 failed=self._journal.failed,
                 cost=self.recorder.known_cost if self.recorder else None,
-                eta_s=self._pace.eta(done),
+                eta_s=self._pace.seconds_left(done, self._total),
             )
         )
 

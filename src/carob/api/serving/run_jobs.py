@@ -18,12 +18,12 @@ from carob.api.golden.folder import GoldenFolder
 from carob.api.history import stored_run
 from carob.api.live.targets import named_target, without_targets
 from carob.api.live_request import LiveRequest
+from carob.api.pace import Pace
 from carob.api.run_request import Listeners, RunRequest
 from carob.api.running.rescore import stored_traces
 from carob.api.running.selection import make_selection
 from carob.api.runs import evaluate
 from carob.api.serving.leases import Leases
-from carob.api.serving.pace import Pace
 from carob.api.serving.sessions import check_sessions, evaluate_sessions
 from carob.api.serving.trace_uploads import upload_file
 from carob.api.settings import load_trusted

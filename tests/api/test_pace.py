@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from carob.api.serving.pace import Pace
+from carob.api.pace import Pace
 
 
 def test_time_left_is_by_the_pace_since_the_step_began():
