@@ -4,25 +4,27 @@ import random
 from collections.abc import Sequence
 
 import pytest
+from msgspec import structs
 
 from carob.analysis.leaderboard import rank_runs
 from carob.errors import EvaluationError, UsageError
-from carob.schema import CaseResult, Run
+from carob.report.leaderboard import format_leaderboard
+from carob.schema import CaseResult, ProfileVerdict, Run
 from carob.schema.outcome import Scale
 from carob.schema.run import CaseCounts, CaseScore, MetricSpec, RunSummary
 
 SCALES: dict[str, Scale] = {"quality": (0.0, 1.0), "cost": (0.0, None), "latency": (0.0, None)}
 
 
-def spec(name: str) -> MetricSpec:
+def spec(name: str, threshold: float | None = None) -> MetricSpec:
     better = "higher" if name == "quality" else "lower"
     return MetricSpec(
-        name=name, version=1, params={}, threshold=None, scale=SCALES[name], better=better
+        name=name, version=1, params={}, threshold=threshold, scale=SCALES[name], better=better
     )
 
 
 def make_run(
-    name: str, *, passed: list[bool], digest: str = "d", **scores: Sequence[float | None]
+    name: str, *, passed: list[bool], digest: str | None = "d", **scores: Sequence[float | None]
 ) -> Run:
     cases = tuple(
         CaseResult(
@@ -151,6 +153,39 @@ def test_changed_cases_are_left_out():
     changed = make_run("b", passed=share(2, 3), digest="other")
     with pytest.raises(EvaluationError, match="no case has a pass_rate in every run"):
         rank_runs({"a": make_run("a", passed=share(2, 3)), "b": changed})
+
+
+def test_case_without_a_fingerprint_is_not_taken_for_the_same():
+    runs = {name: make_run(name, passed=share(2, 3), digest=None) for name in "ab"}
+    with pytest.raises(EvaluationError, match="no case has a pass_rate in every run"):
+        rank_runs(runs)
+
+
+def test_pass_rates_by_different_rules_are_named():
+    def decided(name: str, *metrics: MetricSpec) -> Run:
+        return structs.replace(make_run(name, passed=share(2, 3)), metrics=metrics)
+
+    strict = decided("a", spec("quality", 0.9), spec("cost"))
+    loose = decided("b", spec("quality", 0.1), spec("latency", 900.0))
+    board = rank_runs({"a": strict, "b": loose})
+    # Not `cost`: it has no threshold in any run, so that it decides nothing.
+    assert board.different_rules == ("latency (uses)", "quality (threshold)")
+    assert "pass rates by different rules: latency (uses), quality (threshold)" in (
+        format_leaderboard(board)
+    )
+    assert rank_runs({"a": strict, "b": strict}).different_rules == ()
+
+
+def test_profiles_that_differ_between_runs_are_named():
+    def judged(name: str, profile: str) -> Run:
+        run = make_run(name, passed=share(2, 3), quality=[1.0] * 3)
+        verdict = ProfileVerdict(profile=profile, composite=None, passed=True, reason="")
+        cases = tuple(structs.replace(case, judgement=verdict) for case in run.cases)
+        return structs.replace(run, cases=cases)
+
+    runs = {"a": judged("a", "strict"), "b": judged("b", "loose")}
+    assert rank_runs(runs).different_rules == ("profiles",)
+    assert rank_runs(runs, metric="quality").different_rules == ()
 
 
 def test_metric_that_a_run_lacks_is_refused():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import NamedTuple
 
 from carob.analysis.changed_inputs import SharedMetrics, input_changes, shared_metrics
@@ -70,13 +70,12 @@ def align(before: ScoreTable, after: ScoreTable) -> AlignedRuns:
 
 
 def _pair_cases(before: ScoreTable, after: ScoreTable) -> tuple[Alignment, array[int]]:
-    same_dataset = _dataset_digest(before.run) == _dataset_digest(after.run) is not None
-    names = after.cases.names
+    is_same, names = same_cases(before, after), after.cases.names
     pairs, added, changed = array("i"), list[str](), list[str]()
     for number in after.numbers():
         if number not in before:
             added.append(names[number])
-        elif same_dataset or before.digest(number) == after.digest(number) is not None:
+        elif is_same(number):
             pairs.append(number)
         else:
             changed.append(names[number])
@@ -85,6 +84,19 @@ def _pair_cases(before: ScoreTable, after: ScoreTable) -> tuple[Alignment, array
         same=len(pairs), added=tuple(added), removed=removed, changed=tuple(changed)
     )
     return alignment, pairs
+
+
+def same_cases(before: ScoreTable, after: ScoreTable) -> Callable[[int], bool]:
+    """Return whether the case with a number has the same question and expectations in both runs. A
+    case without a fingerprint is not known to be the same, unless the whole dataset is."""
+    same_dataset = _dataset_digest(before.run) == _dataset_digest(after.run) is not None
+
+    def is_same(number: int) -> bool:
+        if number not in before or number not in after:
+            return False
+        return same_dataset or before.digest(number) == after.digest(number) is not None
+
+    return is_same
 
 
 def _dataset_digest(run: Run) -> str | None:

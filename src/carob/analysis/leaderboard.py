@@ -15,6 +15,7 @@ from math import fsum
 from operator import sub
 from typing import NamedTuple, TypeAlias
 
+from carob.analysis.align import same_cases
 from carob.analysis.changed_inputs import shared_metrics
 from carob.analysis.interval import mean_interval, paired_differences
 from carob.analysis.multiple_tests import holm
@@ -86,6 +87,9 @@ def rank_runs(
         left_out=len(cases) - len(kept),
         runs=tuple(_rank(ranked, p_values, rules, ranked_cases)),
         separating=tuple(_separating_cases(ranked, [cases.names[n] for n in ranked_cases])),
+        different_rules=_different_rules([*tables.values()], ranked_cases)
+        if metric == PASS_RATE
+        else (),
     )
 
 
@@ -112,14 +116,31 @@ def _check_metric(runs: Mapping[str, Run], metric: str) -> tuple[Scale, str]:
 def _shared_cases(tables: Sequence[ScoreTable]) -> array[int]:
     """Return the cases with the same question and expectations in all runs."""
     first, *others = tables
-    return array(
-        "i",
-        (
-            case
-            for case in first.numbers()
-            if all(case in other and other.digest(case) == first.digest(case) for other in others)
-        ),
-    )
+    checks = [same_cases(first, other) for other in others]
+    return array("i", (case for case in first.numbers() if all(same(case) for same in checks)))
+
+
+def _different_rules(tables: Sequence[ScoreTable], cases: Sequence[int]) -> tuple[str, ...]:
+    """By what else than the answers a case could pass in one run and fail in another. A matrix may
+    vary this on purpose, so the ranking says it and is not refused."""
+    first, *others = tables
+    fields: dict[str, dict[str, None]] = {}
+    by_profile = False
+    for other in others:
+        has_profiles = first.has_profiles or other.has_profiles
+        deciding = {
+            spec.name
+            for spec in (*first.run.metrics, *other.run.metrics)
+            if has_profiles or spec.threshold is not None
+        }
+        for change in shared_metrics(first.run, other.run).changes:
+            if change.name in deciding:
+                fields.setdefault(change.name, {})[change.field] = None
+        by_profile = by_profile or (
+            has_profiles and any(first.profile(case) != other.profile(case) for case in cases)
+        )
+    metrics = (f"{name} ({', '.join(names)})" for name, names in sorted(fields.items()))
+    return (*metrics, "profiles") if by_profile else tuple(metrics)
 
 
 def _numbers(table: ScoreTable, cases: Sequence[int], metric: str) -> Column:

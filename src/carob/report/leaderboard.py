@@ -44,6 +44,8 @@ def leaderboard_title(board: Leaderboard) -> str:
 
 def leaderboard_notes(board: Leaderboard) -> Iterator[str]:
     """Yield how to read the ranking."""
+    if board.different_rules:
+        yield f"pass rates by different rules: {', '.join(board.different_rules)}"
     yield (
         f"equal ranks: no significant difference at alpha {board.alpha:g};"
         " p adjusted for all pairs of runs by Holm's method"

@@ -52,3 +52,6 @@ class Leaderboard(Struct, frozen=True, omit_defaults=False):
     runs: tuple[RankedRun, ...]
     separating: tuple[SeparatingCase, ...]
     """Cases on which the runs disagree, most first."""
+    different_rules: tuple[str, ...] = ()
+    """What decided pass rates in other ways in some of the runs: metrics with the fields that
+    differ, and profiles."""
