@@ -122,10 +122,19 @@ def _fork(mutant: str, items: Sequence[pytest.Item], limit: float) -> int:
         spent = int(time.process_time() + limit) + 1
         resource.setrlimit(resource.RLIMIT_CPU, (spent, spent + 5))
         signal.alarm(int(limit * 20))  # for those that wait instead
+        # Otherwise the tests get what the function returned before it was changed.
+        _clear_caches()
         _activate(mutant)
         os._exit(0 if all(map(_passes, items)) else 1)
     finally:
         os._exit(1)
+
+
+def _clear_caches() -> None:
+    modules = [module for name, module in sys.modules.items() if name.partition(".")[0] == "carob"]
+    for value in [value for module in modules for value in vars(module).values()]:
+        if callable(clear := getattr(value, "cache_clear", None)):
+            clear()
 
 
 def _save(results: dict[str, str]) -> None:

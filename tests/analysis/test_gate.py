@@ -152,6 +152,10 @@ def test_regression_fails_and_inconclusive_fails_only_if_strict(run: MakeRun):
     assert [check.status for check in unsure] == ["passed", "inconclusive", "inconclusive"]
     assert gate_passes(unsure, GateRules())
     assert not gate_passes(unsure, GateRules(strict=True))
+    for strict in (False, True):
+        rejected = [*unsure, GateCheck("recall", "failed", "too low")]
+        assert not gate_passes(rejected[-1:], GateRules(strict=strict))
+        assert not gate_passes(rejected, GateRules(strict=strict))
 
 
 def test_same_scores_as_the_baseline_pass(run: MakeRun):

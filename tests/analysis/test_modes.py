@@ -1,7 +1,16 @@
 from __future__ import annotations
 
 from carob.analysis.summary import summarise
-from carob.schema import Case, CaseResult, CaseScore, ModeComparison, PairedMetric, Status, Turn
+from carob.schema import (
+    Case,
+    CaseResult,
+    CaseScore,
+    ModeComparison,
+    PairedMetric,
+    ProfileVerdict,
+    Status,
+    Turn,
+)
 
 
 def case(id: str, mode: str, *, scenario: str = "return_late", question: str = "Why?") -> Case:
@@ -51,7 +60,37 @@ def test_metric_counts_only_where_both_modes_were_scored():
     values = {"m1": 1.0, "s1": None, "m2": 0.25, "s2": 0.25}
     (comparison,) = compare_modes([result(item, value) for item, value in values.items()], cases)
     assert comparison.pairs == 2
-    assert comparison.metrics["recall"].pairs == comparison.metrics["recall"].equal == 1
+    assert comparison.metrics["recall"] == PairedMetric(
+        pairs=1, means=(0.25, 0.25), difference=0.0, first_higher=0, second_higher=0, equal=1
+    )
+
+
+def test_metric_that_one_mode_never_has_is_not_compared():
+    cases = by_id(case("m", "multi-agent"), case("s", "single-agent"))
+    (comparison,) = compare_modes([result("m", 1.0), CaseResult("s", "t", "passed")], cases)
+    assert (comparison.pairs, comparison.metrics, comparison.composite) == (1, {}, None)
+
+
+def test_composite_scores_of_both_modes_are_compared():
+    cases = by_id(case("m", "multi-agent"), case("s", "single-agent"))
+    results = [
+        CaseResult(id, "t", "passed", judgement=ProfileVerdict("prep", composite, True, ""))
+        for id, composite in {"m": 3.5, "s": 3.0}.items()
+    ]
+    (comparison,) = compare_modes(results, cases)
+    assert comparison.composite == PairedMetric(
+        pairs=1, means=(3.5, 3.0), difference=-0.5, first_higher=1, second_higher=0, equal=0
+    )
+
+
+def test_scenario_without_turns_is_paired_with_the_same_scenario():
+    played = [
+        Case(id=id, turns=(), metadata={"workflow_mode": mode, "scenario_id": "late"})
+        for id, mode in {"m": "multi-agent", "s": "single-agent"}.items()
+    ]
+    silent = case("x", "a-third", scenario="late", question="")
+    results = [result(id, 1.0) for id in "msx"]
+    assert [found.pairs for found in compare_modes(results, by_id(*played, silent))] == [1, 1, 1]
 
 
 def test_repeats_are_averaged_before_they_are_compared():
