@@ -6,6 +6,7 @@ alike, byte by byte as the encoder would format the whole document.
 
 from __future__ import annotations
 
+import struct
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple, TypeAlias, cast
@@ -20,6 +21,8 @@ from carob.text.spelling import fold_name
 
 Documents: TypeAlias = Callable[[], Iterable[Json]]
 """Returns the cases. A table asks twice: its columns are known only after the last row."""
+_GZIP_HEAD = b"\x1f\x8b\x08\0\0\0\0\0\x02\xff"
+"""Deflate, no name, no time, best compression, unknown operating system."""
 NOT_JSON = (UnicodeEncodeError, RecursionError, TypeError, msgspec.MsgspecError)
 
 
@@ -136,8 +139,14 @@ def not_json_error(error: Exception) -> OutputError:
 
 def compress_parts(parts: Iterable[bytes]) -> Iterator[bytes]:
     """Yield the parts of a gzip file without a time, so that the same cases give the same bytes."""
-    compressor = zlib.compressobj(level=9, wbits=31)
+    # The head is not zlib's: it names the operating system, so that the same cases would give other
+    # bytes on Windows.
+    compressor = zlib.compressobj(level=9, wbits=-zlib.MAX_WBITS)
+    checksum = size = 0
+    yield _GZIP_HEAD
     for part in parts:
+        checksum, size = zlib.crc32(part, checksum), size + len(part)
         if data := compressor.compress(part):
             yield data
     yield compressor.flush()
+    yield struct.pack("<LL", checksum, size & 0xFFFFFFFF)
