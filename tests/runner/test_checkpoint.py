@@ -32,6 +32,27 @@ def done(name: str) -> BatchResult:
     return BatchResult(results=(CaseResult(case=name, trace="t", status="passed"),))
 
 
+def test_batches_of_an_earlier_attempt_are_removed_by_the_first_save_that_succeeds():
+    class Busy(Kept):
+        refusals = 1
+
+        def save(self, batches: Mapping[int, bytes], *, restart: bool) -> None:
+            if self.refusals:
+                self.refusals -= 1
+                raise OutputError("the store is locked")
+            super().save(batches, restart=restart)
+
+    kept = Busy()
+    kept.batches = {7: b"earlier"}
+    checkpoint = Checkpoint(kept, resume=False, patience=60)
+    assert checkpoint.flush()  # nothing to save yet
+    checkpoint.append(0, done("a"))
+    assert not checkpoint.flush()
+    checkpoint.append(1, done("b"))
+    assert checkpoint.flush()
+    assert [*kept.batches] == [1]
+
+
 def test_short_run_saves_nothing():
     kept = Kept()
     Checkpoint(kept, resume=False, patience=60).append(0, done("a"))

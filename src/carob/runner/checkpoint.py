@@ -77,9 +77,11 @@ class Checkpoint:
         try:
             if batches:
                 self._store.save(batches, restart=not self._known)
+                # Not before: a save that failed has not removed the batches of earlier attempts.
+                self._known = True
         except CarobError:
             return False
         finally:
-            self._saving = self._known = True
+            self._saving = True
             self._save_after = time.monotonic() + _INTERVAL
         return True
