@@ -279,3 +279,13 @@ def test_repeated_cases_are_counted_and_the_flaky_ones_listed(run: MakeRun):
     ]
     once = compare(run({"a": 1.0}), run({"a": 0.0}, id="run-b"), DEFAULT)
     assert (once.flaky, once.reliability) == ((), ())
+
+
+def test_repeated_and_single_attempts_are_paired_by_case(run: MakeRun):
+    before = run({"a": [1.0, 0.0], "b": [1.0, 1.0], "c": [0.5, None], "d": None})
+    after = run({"a": 1.0, "b": 0.5, "c": None, "d": 1.0}, id="run-b")
+    (metric,) = compare(before, after, DEFAULT).metrics
+    assert (metric.cases, metric.lost, metric.gained) == (2, ("c",), ("d",))
+    assert metric.before
+    assert metric.after
+    assert (metric.before.value, metric.after.value) == (0.75, 0.75)

@@ -214,3 +214,9 @@ def test_first_cases_without_a_verdict_are_named(run: MakeRun, missing: int, nam
     check = checks_of(finished, GateRules(min_pass_rate=0.0))["scored"]
     share = f"{missing} of {missing + 1} cases have no verdict"
     assert (check.status, check.message) == ("failed", f"{share}: {names}")
+
+
+def test_metric_that_the_run_lacks_is_an_error_that_lists_its_metrics(run: MakeRun):
+    with pytest.raises(UsageError, match="'bleu' is not part of the run") as caught:
+        checks_of(run(cases(3)), GateRules(thresholds={"bleu": 0.5}))
+    assert caught.value.hint == "metrics of run-a: recall"

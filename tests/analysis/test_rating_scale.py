@@ -65,3 +65,10 @@ def test_verdicts_and_numbers_are_not_mixed():
         FormatError, match=r"line 3: label is 4\.0, but the previous one is 'passed'"
     ):
         choose_scale(metric(), [label("a", "passed"), wrong])
+
+
+def test_score_is_as_far_off_as_the_number_or_from_the_threshold_of_a_verdict():
+    scale = PassFailScale(4.0, "higher")
+    assert [scale.distance(human, 1.5) for human in ("passed", "failed", 2.0)] == [2.5, 2.5, 0.5]
+    levels = LevelScale((1.0, 2.0, 3.0))
+    assert [levels.distance(human, 1.5) for human in ("passed", 3.0)] == [0.0, 1.5]

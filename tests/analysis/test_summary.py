@@ -160,6 +160,11 @@ def test_percentile_of_few_values(ordered: list[float], median: float):
     assert percentile(ordered, 0.5) == median
 
 
+def test_percentile_lies_between_its_neighbours_on_either_side_of_their_middle():
+    ordered = [0.0, 10.0, 20.0, 30.0, 40.0]
+    assert [percentile(ordered, share) for share in (0.3, 0.35, 0.45)] == [12.0, 14.0, 18.0]
+
+
 @given(st.lists(st.floats(allow_nan=False)), st.integers(1, 5))
 def test_values_sorted_in_parts_are_those_of_sorted(values: list[float], part: int):
     ordered = array("d", values)
@@ -192,6 +197,7 @@ def test_attempts_at_a_case_are_counted_together():
         result(None, status="failed"),
     ]
     attempts = summarise(results, {}).attempts
+    assert summarise([result(None), *results], {}).attempts == attempts
     assert attempts
     assert attempts.flaky == {"a": (1, 2)}
     assert [(rate.k, rate.cases, rate.any_passes, rate.all_pass) for rate in attempts.rates] == [
