@@ -119,3 +119,11 @@ def test_call_whose_arguments_were_not_recorded_accepts_none():
     steps = edit_script([call("a", {"x": 1})], [call("a")])
     (accepted,) = accept_lines(steps, [ScriptLine(0, None)])
     assert accepted == call("a", {})
+
+
+def test_true_is_not_one_in_an_edit_script():
+    (step,) = edit_script([call("ship", {"express": True})], [call("ship", {"express": 1})])
+    assert (step.kind, step.arguments) == (
+        "change",
+        (ArgumentChange("express", "different", True, 1),),
+    )

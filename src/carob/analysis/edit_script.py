@@ -8,6 +8,7 @@ import msgspec
 
 from carob.schema import Json, ToolCall
 from carob.schema.edit_script import ArgumentChange, EditStep, ScriptLine
+from carob.schema.equality import json_equal
 
 _MAX_CALLS = 200
 """More calls of one turn are paired in order, without looking for the best pairing."""
@@ -79,7 +80,7 @@ def _compare_arguments(expected: Json, actual: Json) -> Iterator[ArgumentChange]
         elif name not in before:
             yield ArgumentChange(name, "unexpected", None, after[name])
         else:
-            kind = "same" if before[name] == after[name] else "different"
+            kind = "same" if json_equal(before[name], after[name]) else "different"
             yield ArgumentChange(name, kind, before[name], after[name])
 
 
@@ -108,7 +109,7 @@ def _cheapest(
 
 
 def _price(expected: ToolCall, actual: ToolCall) -> int:
-    return 0 if expected.args == actual.args else 1
+    return 0 if json_equal(expected.args, actual.args) else 1
 
 
 def _walk(

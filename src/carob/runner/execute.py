@@ -78,6 +78,7 @@ def _score_batches(
     patience: float,
     report: ProblemListener,
 ) -> Iterator[tuple[int, FinishedBatch]]:
+    # CPU time: by the clock, a small run on a busy machine would start workers because it waits.
     left, end = list(reversed(numbers)), time.process_time() + patience
     while left and (jobs <= 1 or time.process_time() < end):
         number = left.pop()
@@ -86,7 +87,7 @@ def _score_batches(
     try:
         if waiting:
             for number, batch in score_in_processes(job, batches, [*waiting], jobs):
-                del waiting[number]
+                del waiting[number]  # what is left here is scored again if the workers end early
                 yield number, batch
     except NoWorkersError as error:
         message = f"scoring in one process: {error}"

@@ -118,6 +118,7 @@ class BatchMerger:
             else:
                 spool.append(result)
         self._sorter.close()
+        # Batches end in any order, and the report must not show which.
         self._unmatched.sort(key=lambda trace: trace.trace)
         # By batch and not as they arrive: the sum of floats depends on their order.
         usage = total_usage(self._usage[number] for number in sorted(self._usage))
@@ -128,6 +129,7 @@ class BatchMerger:
         trace = None if self._statuses else self._only_unmatched
         pair = pair_only_case(self._job.cases or (), trace) if trace else None
         if pair:
+            # The trace is no longer without a case, and it is asked about again with its case.
             self._unmatched.clear()
             self._usage.clear()
             self.add(_LAST, score(lambda: [pair]))

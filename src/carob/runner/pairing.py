@@ -38,6 +38,7 @@ class Pairing:
         if message is None:
             return Pair(None, trace, "the trace has no user message")
         places = self.cases.find_message(message, len(trace.turns))
+        # The index compares digests only, and two messages may share one.
         if len(places) == 1 and begins_with(case := self.cases.cases[places[0]], message):
             return Pair(case, trace, "by first user message")
         if len(places) > 1:

@@ -71,6 +71,7 @@ class ResultSorter:
             remove_folder(self._folder)
 
     def _write_run(self) -> None:
+        # Without this, ten million results would need more open files than a process may have.
         if len(self._runs) == _MAX_RUNS:
             merged = self._write(merge(*map(_read_run, self._runs), key=_key))
             for path in self._runs:

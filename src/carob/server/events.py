@@ -67,6 +67,7 @@ class EventStream:
         self._wake()
 
     def _wake(self) -> None:
+        # A copy, because streams of other threads begin and end meanwhile.
         for loop, event in list(self._waiting):
             loop.call_soon_threadsafe(event.set)
 
@@ -94,6 +95,8 @@ class EventStream:
         try:
             yield _PING
             while not self.is_closed:
+                # Cleared before looking: what is published in between sets it again. The other way
+                # round, that event would wait for the next one, or for the ping.
                 event.clear()
                 events = self.since(number)
                 if events is None:

@@ -148,6 +148,8 @@ class ToolMocks:
             return False
         if fault.args is not None and canonical(fault.args) != canonical(args):
             return False
+        # Counted per fault and not per tool: every second call with these arguments, whatever other
+        # calls the agent makes in between.
         self._calls[number] += 1
         if fault.every is not None and self._calls[number] % fault.every:
             return False
@@ -159,6 +161,7 @@ class ToolMocks:
         if injected.result is not None:
             self.uses.append(MockUse(tool, canonical(args), "mocked"))
             return injected
+        # A result that states no arguments, stored under `null`, answers every call of its tool.
         results = self._by_call.get((tool, canonical(args))) or self._by_call.get((tool, b"null"))
         if results is None and self.on_miss == "by-name":
             results = self._by_tool.get(tool)

@@ -69,6 +69,8 @@ class SpanJoiner:
                 for record in await asyncio.to_thread(source.find, trace_ids)
             ]
             traces = {record.trace_id for record in records}
+            # Exporters send in batches, and the root span ends last: only when a second look finds
+            # no more is a turn complete.
             settled = traces >= set(trace_ids) and len(records) == known
             if settled or time.monotonic() >= deadline:
                 problems: list[Problem] = []
@@ -118,6 +120,7 @@ class ProcessSpans:
     def add(self, span: Span) -> None:
         """Remember a span."""
         with self._lock:
+            # The oldest trace goes: a program that serves users, too, would keep theirs for good.
             if len(self._spans) >= _MAX_TRACES and span.trace_id not in self._spans:
                 self._spans.pop(next(iter(self._spans)))
             self._spans.setdefault(span.trace_id, []).append(span)

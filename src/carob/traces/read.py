@@ -173,7 +173,7 @@ def _read_parallel(
                 pool.submit(_read_part, chunks, part, folder.path / f"{number}", keep_spans)
                 for number, part in enumerate(parts, 1)
             ]
-            tasks.reverse()
+            tasks.reverse()  # merged in the order of the input, whichever part is read first
             while tasks:  # each part is merged and forgotten, so that memory does not grow
                 part = pool.result(tasks.pop())
                 problems += part.problems
@@ -192,6 +192,7 @@ def _divide_all(chunks: Sequence[Chunk], jobs: int) -> list[Chunk]:
     total = _total_size(chunks)
     if jobs < 2 or total < PARALLEL_SIZE or any(chunk.end is None for chunk in chunks):
         return []
+    # Equal shares, so that no worker is idle; of a large input, parts that fit into its memory.
     share = min(total / jobs, PART_SIZE)
     return [
         part for chunk in chunks for part in divide(chunk, max(1, round((chunk.end or 0) / share)))

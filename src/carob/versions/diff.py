@@ -19,9 +19,10 @@ from carob.files.spool import Spool
 from carob.schema import Case, Dataset, Json, Struct, Turn
 from carob.schema.codec import CompactCodec
 from carob.schema.digest import case_digest
+from carob.schema.equality import json_equal
 from carob.schema.versions import Bump, Change, ChangeKind, ChangeLevel, Diff
 from carob.versions.align import align, has_derived_id
-from carob.versions.equivalence import json_equal, normalize_value
+from carob.versions.equivalence import normalize_value
 
 _NEUTRAL_FIELDS = frozenset({"id", "tags", "metadata", "created_at", "updated_at", "recording"})
 """Fields of a case that are neither question nor expectation. Fields not listed are either, so that

@@ -29,17 +29,6 @@ def normalize_value(value: Json) -> Json:
     return value
 
 
-def json_equal(old: Json, new: Json) -> bool:
-    """Compare JSON values: `1` equals `1.0`, but unlike in Python not `true`."""
-    if isinstance(old, bool) or isinstance(new, bool):
-        return old is new
-    if isinstance(old, dict) and isinstance(new, dict):
-        return old.keys() == new.keys() and all(json_equal(old[key], new[key]) for key in old)
-    if isinstance(old, list) and isinstance(new, list):
-        return len(old) == len(new) and all(map(json_equal, old, new))
-    return old == new
-
-
 def escape_unprintable(text: str) -> str:
     """Escape an id for a message if it contains control characters."""
     return text if text.isprintable() else ascii(text)

@@ -82,6 +82,16 @@ def test_unexpected_tools_count_in_a_trajectory_of_tools_only():
     )
 
 
+def test_turn_whose_calls_were_not_recorded_leaves_a_trajectory_of_tools_unscored():
+    recorded = Turn(agents=("desk",), tool_calls=(ToolCall(name="pay"),))
+    trace = Trace(id="t", turns=(recorded, Turn(agents=("desk",))))
+    assert Trajectory().score(Case(id="c", trajectory=("pay", "mail")), trace) == Unscored(
+        reason="the tool calls of some turns were not recorded"
+    )
+    # Agents are recorded without their calls.
+    assert Trajectory().score(Case(id="c", trajectory=("desk",)), trace) == Score(value=1.0)
+
+
 def test_turns_follow_each_other():
     assert value("exact", "greet bill", agents("greet"), agents("bill")) == 1.0
 

@@ -40,10 +40,20 @@ def test_share_of_assertions_that_hold_and_those_that_do_not():
         {"type": "contains-all"},
         {"type": "latency"},
         {"type": "regex", "value": "(?=x)"},
+        {"type": "not-equals"},
+        {"type": "not-regex"},
+        {"type": "not-levenshtein"},
+        {"type": "not-starts-with"},
+        {"type": "word-count", "value": {}},
+        {"type": "word-count", "value": {"minimum": 4}},
+        {"type": "is-json", "value": "file://order.schema.json"},
+        {"type": "not-trajectory:tool-used"},
+        {"type": "trajectory:tool-used", "value": []},
+        {"type": "not-trajectory:tool-used", "value": {"min": 2}},
     ],
 )
 def test_invalid_assertion_fails_and_never_passes(assertion: Any):
-    turn = Turn(user="Open?", response="Yes", start=0, end=10**6)
+    turn = Turn(user="Open?", response="{}", start=0, end=10**6, tool_calls=())
     assert isinstance(score(assertion, turn=turn), Failed)
 
 
@@ -115,6 +125,7 @@ def test_response_that_is_json_is_compared_as_such():
     schema = {"type": "object", "required": ["until"]}
     assert score({"type": "equals", "value": {"until": 18, "open": True}}, turn=turn).value == 1.0
     assert score({"type": "equals", "value": {"until": 19, "open": True}}, turn=turn).value == 0.0
+    assert score({"type": "equals", "value": {"until": 18, "open": 1}}, turn=turn).value == 0.0
     assert score({"type": "equals", "value": ["x"]}).value == 0.0  # the response is no JSON
     assert score({"type": "is-json"}, turn=turn).value == 1.0
     assert score({"type": "is-json", "value": schema}, turn=turn).value == 1.0

@@ -141,6 +141,8 @@ class Ingest:
                 raise FullError("the server is stopping")
             if self._size + len(payload.body) > MAX_WAITING:
                 raise FullError("too much waits for the disk")
+            # Behind a slow disk, outlines would take memory for as long as payloads wait. The index
+            # can read these payloads again.
             is_slow = self._size > _MAX_OUTLINED
             self._waiting.append(_Waiting(payload, None if is_slow else outline, stored))
             self._size += len(payload.body)
@@ -191,6 +193,7 @@ class Ingest:
         except CarobError as error:
             _fail(batch, error)
             raise
+        # Only now is anything acknowledged, after the commit: `kill -9` loses nothing of it.
         self.problem = None
         for number, waiting in enumerate(batch, last - len(batch) + 1):
             if waiting.outline is not None:
@@ -247,7 +250,7 @@ class Ingest:
         if outlines:
             updates, last = update_traces(outlines), outlines[-1][0]
             changed = write_index(database, updates, after, last, _now())
-            if changed is not None:
+            if changed is not None:  # else the next round starts behind what another server did
                 self._indexed = last
                 self._changed(changed)
             return True
@@ -259,6 +262,7 @@ class Ingest:
 
     def _notice_others(self, database: Database, indexed: int) -> None:
         """Say which sessions another server on the same store has indexed."""
+        # Not at the start: whoever connects then reads all sessions anyway.
         is_start = self._indexed is None
         while (found := sessions_since(database, self._noticed, _NOTICED_AT_ONCE)) and not is_start:
             self._noticed = found[-1][1]
@@ -289,6 +293,8 @@ class _Outlines:
         taken: list[tuple[int, _Outline]] = []
         with self._lock:
             for key in [*self._by_number]:
+                # Payloads of another server, or of a slow disk, are in the gap. Without a stop here
+                # the index would pass them, and their spans would never appear.
                 if key > number + 1:
                     break
                 outline, size = self._by_number.pop(key)

@@ -9,6 +9,7 @@ from typing import ClassVar, Literal, TypeAlias
 
 from carob.metrics.metric import Metric
 from carob.metrics.needs import Need
+from carob.metrics.tools.calls import recorded_calls
 from carob.schema import Case, Score, ToolCall, Trace, Turn, Unscored
 
 Step: TypeAlias = tuple[Literal["agent", "tool"], str]
@@ -35,7 +36,7 @@ class Trajectory(Metric):
     """
 
     name: ClassVar[str] = "trajectory_accuracy"
-    version: ClassVar[int] = 3
+    version: ClassVar[int] = 4
     threshold: ClassVar[float | None] = 0.8
     needs: ClassVar[tuple[Need, ...]] = ("agents", "case.trajectory")
 
@@ -51,6 +52,9 @@ class Trajectory(Metric):
         actual = [name for name, _ in steps]
         if not actual and not _has_steps(trace):
             return Unscored(reason="neither agents nor tool calls were recorded")
+        # Nobody knows whether the steps of that turn are those that are missing.
+        if recorded_calls(trace) is None and not _tools(trace).isdisjoint(case.trajectory):
+            return Unscored(reason="the tool calls of some turns were not recorded")
         if len(case.trajectory) * len(actual) > _MAX_CELLS:
             return Unscored(reason=f"too many steps to compare: {len(actual)}")
         value = _VALUES[self.match](case.trajectory, actual)
@@ -95,6 +99,10 @@ def _has_steps(trace: Trace) -> bool:
     return any(turn.agents or turn.tool_calls is not None for turn in trace.turns)
 
 
+def _tools(trace: Trace) -> set[str]:
+    return {call.name for turn in trace.turns for call in turn.tool_calls or ()}
+
+
 def _minor_steps(case: Case, names: Sequence[str], trace: Trace) -> set[Step]:
     """Return the steps that do not count against a trajectory of agents or major steps.
 
@@ -104,7 +112,7 @@ def _minor_steps(case: Case, names: Sequence[str], trace: Trace) -> set[Step]:
     tools = {call.name for call in (*(case.tool_calls or ()), *calls)}
     agents: set[str] = set()
     if not set(trace.agents).isdisjoint(names):
-        tools |= {call.name for turn in trace.turns for call in turn.tool_calls or ()}
+        tools |= _tools(trace)
         agents = {*(case.agents or ())}
     steps: set[Step] = {*(("agent", name) for name in agents), *(("tool", name) for name in tools)}
     return {(kind, name) for kind, name in steps if name not in names}
@@ -115,8 +123,7 @@ def _find_steps(trace: Trace, names: set[str], minor: set[Step]) -> list[tuple[s
 
     Each comes with whether it is an agent that continues from the previous turn.
     """
-    tools = {call.name for turn in trace.turns for call in turn.tool_calls or ()}
-    with_tools = bool(names & tools)
+    with_tools = bool(names & _tools(trace))
     with_agents = bool(names & set(trace.agents)) or not with_tools
     steps: list[tuple[str, bool]] = []
     previous: str | None = None

@@ -20,6 +20,7 @@ from carob.metrics.tools.calls import NOT_RECORDED, format_value, recorded_calls
 from carob.schema import Case, Failed, Json, Score, Trace, Unscored
 from carob.schema.assertion import Assertion, stated_assertions
 from carob.schema.base import prepare_type
+from carob.schema.equality import json_equal
 
 _MAX_DISTANCE = 5
 """The default of promptfoo for `levenshtein`."""
@@ -38,7 +39,7 @@ class Assertions(Metric):
     """
 
     name: ClassVar[str] = "assertions"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     threshold: ClassVar[float | None] = 1.0
     needs: ClassVar[tuple[Need, ...]] = ("response", "case.assertions")
 
@@ -91,11 +92,18 @@ def _limit(assertion: Assertion) -> float:
 
 def _equals(assertion: Assertion, response: str) -> bool:
     if not isinstance(assertion.value, dict | list):
-        return _text(assertion.value) == response
+        return _stated_text(assertion) == response
     try:
-        return msgspec.json.decode(response) == assertion.value
+        return json_equal(msgspec.json.decode(response), assertion.value)
     except (msgspec.DecodeError, RecursionError):
         return False
+
+
+def _stated_text(assertion: Assertion) -> str:
+    # Without this, `not-equals` and `not-regex` without a value would hold for every response.
+    if assertion.value is None:
+        raise ValueError(f"{assertion.type!r} needs a value")
+    return _text(assertion.value)
 
 
 def _text(value: Json) -> str:
@@ -121,23 +129,28 @@ def _contains(assertion: Assertion, response: str) -> bool:
 def _counts_words(assertion: Assertion, response: str) -> bool:
     count, value = len(re.findall(r"\S+", response)), assertion.value
     if not isinstance(value, dict):
-        return count == float(_text(value))
+        return count == float(_stated_text(assertion))
     least, most = value.get("min", 0), value.get("max")
     if not isinstance(least, int | float) or not isinstance(most, int | float | None):
         raise ValueError("'word-count' needs numbers")
+    if not value or value.keys() - {"min", "max"}:
+        raise ValueError("'word-count' needs a number, or `min` and `max`")
     return least <= count and (most is None or count <= most)
 
 
 def _is_json(assertion: Assertion, response: str) -> bool:
+    schema = assertion.value
+    if schema is not None and not isinstance(schema, dict):
+        raise ValueError(f"{assertion.type!r} needs a JSON Schema, found {format_value(schema)}")
     try:
         answer = msgspec.json.decode(response)
     except (msgspec.DecodeError, RecursionError):
         return False
-    return not isinstance(assertion.value, dict) or not find_violations(answer, assertion.value)
+    return schema is None or not find_violations(answer, schema)
 
 
 def _is_near(assertion: Assertion, response: str) -> bool:
-    text = _text(assertion.value)
+    text = _stated_text(assertion)
     limit = _MAX_DISTANCE if assertion.threshold is None else assertion.threshold
     # Every character that one text has more is a step, and the distance takes a while.
     return abs(len(text) - len(response)) <= limit and edit_distance(text, response) <= limit
@@ -149,7 +162,7 @@ _CHECKS: Mapping[str, Callable[[Assertion, str], bool]] = {
     **dict.fromkeys(("icontains", "icontains-any", "icontains-all"), _contains),
     "starts-with": lambda assertion, response: response.startswith(_texts(assertion)[0]),
     "regex": lambda assertion, response: bool(
-        compile_pattern(_text(assertion.value)).search(response)
+        compile_pattern(_stated_text(assertion)).search(response)
     ),
     "levenshtein": _is_near,
     "word-count": _counts_words,
@@ -164,9 +177,11 @@ def _uses_tool(assertion: Assertion, trace: Trace) -> bool | Unscored:
         return NOT_RECORDED
     names, value = [call.name for call in calls], assertion.value
     if not isinstance(value, dict):
-        called = [name in names for name in (value if isinstance(value, list) else [value])]
+        called = [name in names for name in _texts(assertion)]
         return any(called) if assertion.is_negated else all(called)  # none of them, or all
     pattern = _text(value.get("pattern") or value.get("name") or "")
+    if not pattern:
+        raise ValueError(f"{assertion.type!r} needs the name of a tool")
     count = sum(fnmatchcase(name.lower(), pattern.lower()) for name in names)
     least, most = value.get("min", 1), value.get("max")
     if not isinstance(least, int) or not isinstance(most, int | None):

@@ -66,11 +66,12 @@ class ToolUsage(Metric):
 
     `comparators` sets how single arguments are compared, by `argument` or `tool.argument`:
     `regex` (the expected text is an RE2 pattern for the whole value), `ignore_case`, `any`, or a
-    number, the tolerance between numbers.
+    number, the tolerance between numbers. Types count: `1` differs from `"1"` and `true`, but
+    equals `1.0`.
     """
 
     name: ClassVar[str] = "tool_usage_accuracy"
-    version: ClassVar[int] = 4
+    version: ClassVar[int] = 5
     threshold: ClassVar[float | None] = 0.8
     needs: ClassVar[tuple[Need, ...]] = ("tool_calls", "tool_args", "case.tool_calls")
 

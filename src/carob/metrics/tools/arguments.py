@@ -10,6 +10,7 @@ from typing import Literal, NamedTuple, TypeAlias, TypeGuard
 from carob.metrics.patterns import compile_pattern
 from carob.metrics.tools.calls import format_value
 from carob.schema import Json, ToolCall
+from carob.schema.equality import json_equal
 
 Comparator: TypeAlias = Literal["exact", "regex", "ignore_case", "any"] | float
 """A number is the tolerance within which two numbers are equal."""
@@ -79,7 +80,8 @@ def values_match(expected: Json, actual: Json, comparator: Comparator) -> bool:
             return expected.casefold() == actual.casefold()
     if _is_number(expected) and _is_number(actual) and isinstance(comparator, int | float):
         return within_tolerance(expected, actual, comparator)
-    return expected == actual
+    # Python compares fast, but `True == 1`: an agent that sends 1 for true sends something else.
+    return expected == actual and json_equal(expected, actual)
 
 
 def within_tolerance(expected: float, actual: float, tolerance: float) -> bool:

@@ -55,6 +55,7 @@ class TraceSet:
         return [self._shard(start, size) for start in range(0, len(self), size)]
 
     def _shard(self, start: int, size: int) -> Shard:
+        # A worker opens the file by its path; a slice would be copied to it session by session.
         if isinstance(self.sessions, SpooledSequence):
             return Shard(self.sessions, start, min(start + size, len(self)))
         part = self.sessions[start : start + size]
@@ -104,6 +105,8 @@ def _group_in_memory(traces: Iterable[CollectedTrace]) -> list[SessionSlots]:
             groups.setdefault(trace.session, []).append(trace)
     for group in groups.values():
         if len(group) > 1:
+            # By place, id and content where traces start together, so that the order of files never
+            # shows.
             group.sort(key=lambda trace: (trace.start, trace.place, trace.id, trace.digest))
     ordered = sorted([(group[0].start, session) for session, group in groups.items()])
     return [_session_slots(session[1:], groups[session]) for _, session in ordered]
