@@ -289,3 +289,16 @@ def test_repeated_and_single_attempts_are_paired_by_case(run: MakeRun):
     assert metric.before
     assert metric.after
     assert (metric.before.value, metric.after.value) == (0.75, 0.75)
+
+
+def test_attempts_that_lost_their_verdict_are_named(run: MakeRun):
+    before = run({"a": [1.0] * 5, "b": [1.0] * 5, "c": 1.0})
+    after = run({"a": [1.0, None, None, None, None], "b": [1.0] * 4, "c": 1.0}, id="run-b")
+    (change,) = compare(before, after, DEFAULT).changed_inputs
+    assert (change.what, change.name, change.before, change.after) == (
+        "attempts",
+        "1 case",
+        "5 of 5 with a verdict",
+        "1 of 5 with a verdict",
+    )
+    assert compare(before, before, DEFAULT).changed_inputs == ()

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Literal, NamedTuple, TypeAlias
 
+from carob.analysis.per_case import count_attempts
 from carob.analysis.score_table import ScoreTable
 from carob.schema import (
     InputChange,
@@ -25,6 +26,7 @@ _UNCHANGED_CASES = "only unchanged cases are compared"
 _OTHER_MAPPING = "compared, although different mappings read the traces"
 _OTHER_CONDITIONS = "compared, although the agent was asked under other conditions"
 _VERDICTS_DIFFER = "pass rates are not compared"
+_OTHERS_LEFT_OUT = "pass rates leave the others out"
 
 
 class SharedMetrics(NamedTuple):
@@ -49,7 +51,7 @@ def shared_metrics(before: Run, after: Run) -> SharedMetrics:
 
 
 def input_changes(
-    before: ScoreTable, after: ScoreTable, cases: Iterable[int]
+    before: ScoreTable, after: ScoreTable, cases: Collection[int]
 ) -> Iterator[InputChange]:
     """List changes of golden data, and of the scoring profiles and trace mappings of the cases with
     these numbers."""
@@ -62,6 +64,31 @@ def input_changes(
     yield from _counted_changes("profile", profiles, _VERDICTS_DIFFER)
     known = Counter({both: number for both, number in mappers.items() if None not in both})
     yield from _counted_changes("mapper", known, _OTHER_MAPPING)
+    if before.repeated or after.repeated:
+        yield from _lost_attempts(before, after, cases)
+
+
+def _lost_attempts(
+    before: ScoreTable, after: ScoreTable, cases: Collection[int]
+) -> Iterator[InputChange]:
+    """Say so if another share of the attempts has no verdict: an agent that crashes on four of five
+    attempts at a case has the pass rate of the fifth."""
+    counts = [0, 0, 0, 0]
+    number = 0
+    for case in cases:
+        old, new = (_decided_attempts(table, case) for table in (before, after))
+        if old[0] * new[1] != new[0] * old[1]:
+            number += 1
+            counts = [total + part for total, part in zip(counts, (*old, *new), strict=True)]
+    if number:
+        name = f"{number:,} case{'' if number == 1 else 's'}"
+        left, right = (f"{counts[at]:,} of {counts[at + 1]:,} with a verdict" for at in (0, 2))
+        yield InputChange("attempts", name, "attempts", left, right, _OTHERS_LEFT_OUT)
+
+
+def _decided_attempts(table: ScoreTable, case: int) -> tuple[int, int]:
+    """How many attempts at a case have a verdict, and how many there are."""
+    return count_attempts(table, case, table.statuses).total, table.attempts(case)
 
 
 def _by_name(run: Run) -> dict[str, list[MetricSpec]]:

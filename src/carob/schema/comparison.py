@@ -37,7 +37,7 @@ class Alignment(Struct, frozen=True, omit_defaults=False):
 class InputChange(Struct, frozen=True, omit_defaults=False):
     """A difference between the runs other than the agent."""
 
-    what: Literal["dataset", "metric", "mapper", "profile", "target"]
+    what: Literal["dataset", "metric", "mapper", "profile", "target", "attempts"]
     name: str
     field: str
     before: Json
