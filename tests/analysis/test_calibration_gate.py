@@ -5,6 +5,7 @@ import pytest
 
 from carob.analysis.calibration import calibrate
 from carob.analysis.calibration_gate import calibration_checks
+from carob.analysis.gate import gate_checks
 from carob.analysis.score_table import CaseNumbers, ScoreTable
 from carob.errors import UsageError
 from carob.schema import (
@@ -176,3 +177,12 @@ def test_long_values_of_changed_parameters_are_shortened():
     (check,) = checks_of(judged({"a": 4.0}, use), calibration_of())
     assert f"the run used '{'x' * 38}…," in check.message  # 39 characters and the dots
     assert f"the run used '{'y' * 38}': " in check.message  # 40 characters
+
+
+def test_gate_holds_judges_against_the_given_calibrations():
+    table = ScoreTable(judged({"a": 4.0}), CaseNumbers())
+    checks = [*gate_checks(table, RULES, None, None, [calibration_of()])]
+    assert [(check.name, check.status) for check in checks] == [
+        ("scored", "passed"),
+        ("calibration of tone", "passed"),
+    ]
