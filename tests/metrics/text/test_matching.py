@@ -71,6 +71,23 @@ def test_nothing_to_contain_is_unscored():
     assert outcome == Unscored(reason="the response was not recorded")
 
 
+def test_empty_text_is_not_contained_in_everything():
+    outcome = Contains(texts=("",)).score(Case(id="c", contains=("",)), trace("a"))
+    assert outcome == Unscored(reason="the case requires no text", not_applicable=True)
+    assert Contains().score(Case(id="c", contains=("", "b")), trace("a")) == (
+        Score(value=0.0, reason="missing 'b'")
+    )
+
+
+def test_text_that_an_unrecorded_response_may_contain_is_not_missing():
+    turns = (Turn(user="Hi"), Turn(user="Where?", response="On its way."))
+    table = Trace(id="t", turns=turns, convention="simulation")  # which has the last response only
+    assert Contains().score(Case(id="c", contains=("Hello",)), table) == Unscored(
+        reason="the response was not recorded"
+    )
+    assert Contains().score(Case(id="c", contains=("way",)), table) == Score(value=1.0)
+
+
 def test_regex_of_a_turn_without_the_expected_response_is_zero():
     silent = Trace(id="t", turns=(Turn(user="hi"), Turn(user="hi", response="a")))
     case = Case(id="c", turns=(Turn(response="a"), Turn(response="a")))

@@ -10,13 +10,14 @@ from carob.metrics.metric import Metric
 from carob.metrics.needs import Need
 from carob.metrics.patterns import compile_pattern
 from carob.metrics.text.responses import (
+    NO_RESPONSE,
     RecordedResponse,
     missing_response,
     rate_against_reference,
     rate_responses,
 )
 from carob.metrics.tools.calls import format_value
-from carob.schema import Case, Score, Trace, Unscored
+from carob.schema import Case, Score, Trace, Turn, Unscored
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,7 +62,7 @@ class Contains(Metric):
     """
 
     name: ClassVar[str] = "contains"
-    version: ClassVar[int] = 4
+    version: ClassVar[int] = 5
     threshold: ClassVar[float | None] = 1.0
     needs: ClassVar[tuple[Need, ...]] = ("response", "case.contains")
 
@@ -69,7 +70,8 @@ class Contains(Metric):
     ignore_case: bool = False
 
     def score(self, case: Case, trace: Trace) -> Score | Unscored:
-        required = (*(case.contains or ()), *self.texts)
+        # An empty text is in every response, and would pass all of them.
+        required = [text for text in (*(case.contains or ()), *self.texts) if text]
         if not required:
             return Unscored(reason="the case requires no text", not_applicable=True)
         responses = [turn.response for turn in trace.turns if turn.response is not None]
@@ -77,6 +79,8 @@ class Contains(Metric):
             return missing_response(trace, trace.turns[-1] if trace.turns else None)
         text = self._normalize("\n".join(responses))
         missing = [part for part in required if self._normalize(part) not in text]
+        if missing and any(_is_unrecorded(trace, turn) for turn in trace.turns):
+            return NO_RESPONSE  # which may contain them
         reason = f"missing {', '.join(map(format_value, missing))}" if missing else ""
         return Score(value=(len(required) - len(missing)) / len(required), reason=reason)
 
@@ -115,6 +119,10 @@ class Regex(Metric):
             return Score(value=1.0)
         reason = f"{self.pattern!r} does not match {format_value(response.response)}"
         return Score(value=0.0, reason=reason)
+
+
+def _is_unrecorded(trace: Trace, turn: Turn) -> bool:
+    return turn.response is None and isinstance(missing_response(trace, turn), Unscored)
 
 
 def _space_out(char: str) -> str:
