@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from carob.metrics.tools.activity import SandboxUsage, ToolSuccess, ToolUtilization
+from carob.metrics.tools.calls import NOT_RECORDED
 from carob.schema import Case, Json, Score, ToolCall, ToolResult, Trace, Turn, Unscored
 
 CASE = Case(id="c")
@@ -89,6 +90,17 @@ def test_calls_that_were_not_recorded_are_unscored():
     )
     for metric in (ToolUtilization(), SandboxUsage(), ToolSuccess()):
         assert metric.score(CASE, trace(None)) == Unscored(reason="tool calls were not recorded")
+
+
+def test_turn_whose_calls_were_not_recorded_may_fail_but_not_pass():
+    good, bad = ToolResult(id="0", result="ok"), ToolResult(id="0", error="refused")
+    unknown = Turn(user="And then?")
+    for result, outcome in (
+        (good, NOT_RECORDED),
+        (bad, Score(value=0.0, reason="a: refused", details={"calls": 1, "failed": 1})),
+    ):
+        turn = Turn(tool_calls=calls("a"), tool_results=(result,))
+        assert ToolSuccess().score(CASE, Trace(id="t", turns=(turn, unknown))) == outcome
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,12 @@ import msgspec
 
 from carob.metrics.metric import Metric
 from carob.metrics.needs import Need, missing_data
-from carob.metrics.tools.calls import calls_with_results, format_value, recorded_calls
+from carob.metrics.tools.calls import (
+    NOT_RECORDED,
+    calls_with_results,
+    format_value,
+    recorded_calls,
+)
 from carob.schema import Case, Json, Score, ToolCall, ToolResult, Trace, Unscored
 from carob.schema.outcome import Scale
 
@@ -40,7 +45,7 @@ class ToolUtilization(Metric):
     def score(self, case: Case, trace: Trace) -> Score | Unscored:
         calls = recorded_calls(trace)
         if calls is None or not trace.turns:
-            return Unscored(reason="tool calls were not recorded")
+            return NOT_RECORDED
         counts: dict[str, Json] = {**Counter(call.name for call in calls)}
         return Score(value=float(len(calls)), details={"unique": len(counts), "tools": counts})
 
@@ -55,7 +60,7 @@ class ToolSuccess(Metric):
     """
 
     name: ClassVar[str] = "tool_success_rate"
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     threshold: ClassVar[float | None] = 1.0
     needs: ClassVar[tuple[Need, ...]] = ("tool_calls", "tool_results")
 
@@ -71,6 +76,9 @@ class ToolSuccess(Metric):
                 failure = _failure(call, result)
                 if failure:
                     failures.append(f"{call.name}: {failure}")
+        # A turn whose calls were not recorded cannot undo a failure, but it may hide one.
+        if not failures and recorded_calls(trace) is None:
+            return NOT_RECORDED
         if not count:
             return Unscored(reason="no tool was called", not_applicable=True)
         return Score(
@@ -106,7 +114,7 @@ class SandboxUsage(Metric):
     def score(self, case: Case, trace: Trace) -> Score | Unscored:
         calls = recorded_calls(trace)
         if calls is None or not trace.turns:
-            return Unscored(reason="tool calls were not recorded")
+            return NOT_RECORDED
         counts = Counter(call.name for call in calls if call.name in self.tools)
         return Score(value=float(counts.total()), details={"tools": {**counts}})
 
