@@ -172,16 +172,18 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("--every", type=int, default=1, help="test every n-th mutant")
     parser.add_argument("--first", type=int, default=0, help="number of the first mutant, from 0")
     parser.add_argument("--again", action="store_true", help="test only earlier survivors")
+    parser.add_argument("--rest", action="store_true", help="test only what has no result yet")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     options = parser.parse_args(arguments)
     os.chdir(ROOT)
     _write_mutants(options.jobs)
-    survivors = _survivors(_load())
+    known = _load()
+    survivors = _survivors(known)
     mutants = [
         mutant
         for package in options.packages
         for mutant in [*_mutants_of(package)][options.first :: options.every]
-        if not options.again or mutant in survivors
+        if (not options.again or mutant in survivors) and not (options.rest and mutant in known)
     ]
     os.chdir(TREE)
     run = MutantRun(mutants, options.jobs)

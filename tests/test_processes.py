@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+import asyncio
+import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from carob.processes import NoWorkersError, WorkerPool
+from carob.processes import NoWorkersError, WorkerPool, call_when_stopped
 
 HELPER = """
 from functools import partial
@@ -109,3 +112,28 @@ def _die() -> None:
     import os
 
     os._exit(3)
+
+
+class LoopOfWindows(asyncio.SelectorEventLoop):
+    def add_signal_handler(self, sig: int, callback: Callable[..., object], *args: object) -> None:
+        raise NotImplementedError
+
+
+@pytest.mark.parametrize("loop_factory", [asyncio.SelectorEventLoop, LoopOfWindows])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_signals_reach_every_kind_of_loop(
+    loop_factory: Callable[[], asyncio.AbstractEventLoop], number: signal.Signals
+):
+    async def wait_for_signal() -> None:
+        stopped = asyncio.Event()
+        call_when_stopped(asyncio.get_running_loop(), stopped.set)
+        asyncio.get_running_loop().call_soon(signal.raise_signal, number)
+        await asyncio.wait_for(stopped.wait(), 10)
+
+    handlers = {each: signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        with asyncio.Runner(loop_factory=loop_factory) as runner:
+            runner.run(wait_for_signal())
+    finally:
+        for each, handler in handlers.items():
+            signal.signal(each, handler)

@@ -1,20 +1,53 @@
-"""Worker processes that start wherever the program runs: in scripts, notebooks and workers."""
+"""Worker processes that start wherever the program runs: in scripts, notebooks and workers.
+
+And what each system does in its own way: killing processes, and being asked to stop.
+"""
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
 from collections.abc import Callable, Generator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from types import ModuleType, TracebackType
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 if TYPE_CHECKING:
+    from asyncio import AbstractEventLoop
     from concurrent.futures import Future
 
 # Process pools take longer to import than a small run takes to score, so they are imported where
 # they are used.
 
 T = TypeVar("T")
+
+
+class SessionLeader(Protocol):
+    """A process that was started with `start_new_session`."""
+
+    @property
+    def pid(self) -> int: ...
+
+    def kill(self) -> None: ...
+
+
+def kill_session(process: SessionLeader) -> None:
+    """Kill a process and what it started. Windows has no sessions: there, its children live on."""
+    with suppress(ProcessLookupError, PermissionError):
+        if sys.platform == "win32":
+            process.kill()
+        else:
+            os.killpg(process.pid, signal.SIGKILL)
+
+
+def call_when_stopped(loop: AbstractEventLoop, stop: Callable[[], object]) -> None:
+    """Call a function in a loop when the process receives SIGINT or SIGTERM."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        try:
+            loop.add_signal_handler(number, stop)
+        except NotImplementedError:  # the loop of Windows
+            signal.signal(number, lambda _number, _frame: loop.call_soon_threadsafe(stop))
 
 
 class NoWorkersError(Exception):

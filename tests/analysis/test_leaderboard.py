@@ -155,6 +155,15 @@ def test_changed_cases_are_left_out():
         rank_runs({"a": make_run("a", passed=share(2, 3)), "b": changed})
 
 
+def test_value_of_a_run_is_its_mean_over_the_shared_cases():
+    runs = {"a": make_run("a", passed=share(1, 4)), "b": make_run("b", passed=share(3, 4))}
+    board = rank_runs(runs)
+    assert [(run.name, run.value, run.difference) for run in board.runs] == [
+        ("b", 0.75, None),
+        ("a", 0.25, -0.5),
+    ]
+
+
 def test_case_without_a_fingerprint_is_not_taken_for_the_same():
     runs = {name: make_run(name, passed=share(2, 3), digest=None) for name in "ab"}
     with pytest.raises(EvaluationError, match="no case has a pass_rate in every run"):

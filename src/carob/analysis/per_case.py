@@ -110,6 +110,8 @@ def pair_columns(names: Callable[[int], str], old: Column, new: Column) -> Paire
         return _pair_values(old.values, new.values)
     both = bytes(map(int.__and__, old.known, new.known))
     rows = range(len(both))
+    # Joint tests of several metrics flip the signs of the same cases, so their columns line up: a
+    # case without both numbers stays, with no difference.
     aligned = array("d", map(sub, new.values, old.values))
     for row in rows:
         if not both[row]:

@@ -82,6 +82,7 @@ class _TextRows:
         if code is None:
             code = self._by_text[text] = len(self._texts)
             self._texts.append(text)
+            # A byte per row is enough for most runs; a run may have a mapping per case.
             if code == _MAX_BYTE + 1:
                 self._codes = array("I", self._codes)
         self._codes[row] = code
@@ -179,6 +180,8 @@ class ScoreTable:
     def digest(self, number: int) -> bytes | None:
         """A fingerprint of the question and expectations of a case; `None` if the run has none."""
         start = self.first_rows[number] * _DIGEST
+        # Zeros mean that there is none. A case with such a digest, one in 2**64, counts
+        # as changed.
         digest = bytes(self._digests[start : start + _DIGEST])
         return digest if any(digest) else None
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import select
-import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -17,6 +16,8 @@ from io import BufferedReader
 from threading import Lock, Semaphore, Thread, Timer
 from typing import IO, NamedTuple, TypeVar, cast
 from weakref import WeakSet
+
+from carob.processes import kill_session
 
 T = TypeVar("T")
 
@@ -210,24 +211,17 @@ class _EvaluatorProcess:
 
     def _time_out(self) -> None:
         self._timed_out = True
-        self._kill()
+        kill_session(self._process)
 
     def close(self) -> None:
         """Kill the process and the children that it left behind, and close its files."""
-        self._kill()
+        kill_session(self._process)
         self._process.wait()
         for stream in (self._process.stdin, self._process.stdout):
             with suppress(OSError):  # input that the process did not read cannot be flushed
                 if stream:
                     stream.close()
         self._errors.close()
-
-    def _kill(self) -> None:
-        with suppress(ProcessLookupError, PermissionError):
-            if sys.platform == "win32":
-                self._process.kill()
-            else:
-                os.killpg(self._process.pid, signal.SIGKILL)
 
     def _describe(self, message: str) -> str:
         text = self._errors.text()

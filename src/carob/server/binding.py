@@ -141,6 +141,8 @@ def to_route(endpoint: Endpoint, workspace: Workspace) -> Route:
     async def answer(request: Request, upload: Upload | None) -> Response:
         try:
             arguments = await _arguments(endpoint, workspace, request, upload)
+            # In a thread: in the loop, a handler that reads a database would hold up all other
+            # requests, those of exporters first of all.
             result = await to_thread.run_sync(lambda: endpoint.handler(**arguments))
             return to_response(result)
         except (CarobError, RequestError) as error:

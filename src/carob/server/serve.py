@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
-import signal
 import socket
+import sys
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import uvicorn
@@ -23,6 +24,7 @@ from carob.api.serving.trace_uploads import UPLOADS
 from carob.api.serving.upkeep import Upkeep
 from carob.api.store import prepare_store, store_arguments
 from carob.errors import UsageError, install_hint
+from carob.processes import call_when_stopped
 from carob.server.app import create_app
 from carob.server.events import EventStream, events_route
 from carob.server.mcp_route import mcp_route
@@ -146,7 +148,8 @@ def bind(host: str, port: int, stack: ExitStack) -> socket.socket:
     try:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         bound = stack.enter_context(socket.socket(family, socket.SOCK_STREAM))
-        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if sys.platform != "win32":  # where it lets two servers share a port
+            bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         bound.bind((host, port))
     except (OSError, OverflowError) as error:
         reason = getattr(error, "strerror", None) or str(error)
@@ -206,8 +209,7 @@ async def _run(
 ) -> None:
     servers = [_Server(_config(listener)) for listener in listeners]
     loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, _stop, servers, events)
+    call_when_stopped(loop, partial(_stop, servers, events))
     if grpc:
         addresses["grpc"] = await grpc.start()
     tasks = [

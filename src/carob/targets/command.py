@@ -8,11 +8,8 @@ What the command writes to stderr is its log.
 from __future__ import annotations
 
 import asyncio
-import os
 import shlex
 import shutil
-import signal
-import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
@@ -20,6 +17,7 @@ from typing import Any
 import msgspec
 
 from carob.errors import UsageError
+from carob.processes import kill_session
 from carob.schema import Case, Json, TargetSettings, Trace, Turn
 from carob.targets.replies import as_turn
 from carob.targets.target import (
@@ -136,7 +134,7 @@ class _AgentProcess:
             async with asyncio.timeout(_ENDING):
                 await process.wait()
         except TimeoutError:
-            _kill_group(process)
+            kill_session(process)
             await process.wait()
         for task in self._tasks:
             task.cancel()
@@ -160,7 +158,7 @@ class _AgentProcess:
             if not future.done():
                 future.set_exception(error or TargetError("agent", self._obituary()))
         if error is not None:
-            _kill_group(process)
+            kill_session(process)
 
     def _deliver(self, line: bytes) -> None:
         try:
@@ -185,15 +183,6 @@ class _AgentProcess:
         lines = self._log.decode("utf-8", "replace").split("\n")
         log = " | ".join(line.strip()[:300] for line in lines[-_LOG_LINES - 1 :] if line.strip())
         return f"the command {state}{': ' if log else ''}{log}"
-
-
-def _kill_group(process: asyncio.subprocess.Process) -> None:
-    """Kill a process and what it started."""
-    with suppress(ProcessLookupError, PermissionError):
-        if sys.platform == "win32":
-            process.kill()
-        else:
-            os.killpg(process.pid, signal.SIGKILL)
 
 
 class _CommandConversation:
