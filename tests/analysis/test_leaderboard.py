@@ -215,3 +215,50 @@ def test_difference_to_the_best_run_comes_with_its_interval():
     assert poor.difference_interval is not None
     low, high = poor.difference_interval
     assert -1 <= low < -0.7 < high < 0
+
+
+def on_scale(scale: Scale, values: dict[str, list[float]]) -> dict[str, Run]:
+    """Runs with a metric where higher is better."""
+    use = MetricSpec(
+        name="quality", version=1, params={}, threshold=None, scale=scale, better="higher"
+    )
+    return {
+        name: structs.replace(
+            make_run(name, passed=share(len(scores), len(scores)), quality=scores), metrics=(use,)
+        )
+        for name, scores in values.items()
+    }
+
+
+@pytest.mark.parametrize(
+    ("scale", "best", "other", "widest"),
+    [
+        ((1.0, 5.0), [5.0, 5.0], [1.0, 1.0], 4.0),  # no two scores differ by more than the scale
+        ((0.0, None), [900.0, 899.0], [3.0, 5.0], 900.0),  # nor, without an end, by the largest
+        ((0.0, None), [0.0, 0.0], [0.0, 0.0], 1.0),
+    ],
+)
+def test_interval_of_a_difference_stays_within_what_scores_can_differ(
+    scale: Scale, best: list[float], other: list[float], widest: float
+):
+    board = rank_runs(on_scale(scale, {"a": best, "b": other}), metric="quality")
+    difference, interval = board.runs[1].difference, board.runs[1].difference_interval
+    assert difference is not None
+    assert interval is not None
+    assert -widest <= interval[0] <= difference <= interval[1] <= widest
+
+
+def test_latency_counts_where_no_run_knows_its_cost():
+    runs = {
+        "fast": make_run("a", passed=share(20, 20), latency=[1.0] * 20),
+        "slow": make_run("b", passed=share(20, 20), latency=[2.0] * 20),
+    }
+    assert {run.name: run.efficient for run in rank_runs(runs).runs} == {
+        "fast": True,
+        "slow": False,
+    }
+
+
+def test_leaderboard_of_one_run_is_refused():
+    with pytest.raises(UsageError, match="a leaderboard needs at least two runs"):
+        rank_runs({"a": make_run("a", passed=share(2, 3))})
