@@ -166,7 +166,7 @@ def _mutants_of(package: str) -> Iterator[str]:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Test every n-th mutant of the packages, and print how many were killed."""
+    """Test every n-th mutant of the packages with their tests, and print how many were killed."""
     parser = argparse.ArgumentParser(prog="python -m tests.mutation", description=main.__doc__)
     parser.add_argument("packages", nargs="*", default=PACKAGES, metavar="PACKAGE")
     parser.add_argument("--every", type=int, default=1, help="test every n-th mutant")
@@ -187,7 +187,7 @@ def main(arguments: Sequence[str]) -> None:
     ]
     os.chdir(TREE)
     run = MutantRun(mutants, options.jobs)
-    pytest.main([*_OPTIONS, *(f"tests/{package}" for package in PACKAGES)], plugins=[run])
+    pytest.main([*_OPTIONS, *(f"tests/{package}" for package in options.packages)], plugins=[run])
     _save(run.results)
     for package in options.packages:
         outcomes = Counter(
