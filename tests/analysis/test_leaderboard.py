@@ -135,6 +135,7 @@ def test_metric_with_lower_is_better_ranks_the_lowest_first():
     }
     board = rank_runs(runs, metric="latency")
     assert [(run.name, run.rank) for run in board.runs] == [("fast", 1), ("slow", 2)]
+    assert board.better == "lower"
 
 
 def test_cases_that_separate_come_with_the_number_of_each_run():
@@ -199,11 +200,12 @@ def test_profiles_that_differ_between_runs_are_named():
 
 def test_metric_that_a_run_lacks_is_refused():
     runs = {
-        "a": make_run("a", passed=share(2, 3), quality=[1.0] * 3),
-        "b": make_run("b", passed=share(2, 3)),
+        "a": make_run("a", passed=share(2, 3), quality=[1.0] * 3, cost=[0.1] * 3),
+        "b": make_run("b", passed=share(2, 3), cost=[0.2] * 3),
     }
-    with pytest.raises(UsageError, match="'quality' is not a metric that all runs share"):
+    with pytest.raises(UsageError, match="'quality' is not a metric that all runs share") as caught:
         rank_runs(runs, metric="quality")
+    assert caught.value.hint == "shared: pass_rate, cost"
 
 
 def test_difference_to_the_best_run_comes_with_its_interval():
