@@ -3,13 +3,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from msgspec.structs import replace
 
 from carob.analysis.compare import compare_tables
 from carob.analysis.gate import gate_checks, gate_passes
 from carob.analysis.rules import ComparisonRules
 from carob.analysis.score_table import CaseNumbers, ScoreTable
 from carob.errors import EvaluationError, UsageError
-from carob.schema import GateCheck, GateRules, Run
+from carob.schema import CaseScore, GateCheck, GateRules, MetricSpec, Run
 
 MakeRun = Callable[..., Run]
 
@@ -220,3 +221,36 @@ def test_metric_that_the_run_lacks_is_an_error_that_lists_its_metrics(run: MakeR
     with pytest.raises(UsageError, match="'bleu' is not part of the run") as caught:
         checks_of(run(cases(3)), GateRules(thresholds={"bleu": 0.5}))
     assert caught.value.hint == "metrics of run-a: recall"
+
+
+def informed(run: Run, **scores: CaseScore) -> Run:
+    """The run with a score of an informational metric for some cases."""
+    metric = MetricSpec(
+        name="tone", version=1, params={}, threshold=None, scale=(0.0, 1.0), better="higher"
+    )
+    results = tuple(
+        replace(result, scores=(*result.scores, scores[result.case]))
+        if result.case in scores
+        else result
+        for result in run.cases
+    )
+    return replace(run, metrics=(*run.metrics, metric), cases=results)
+
+
+def test_mean_of_the_cases_that_could_be_scored_does_not_pass_for_the_others(run: MakeRun):
+    good = CaseScore(metric="tone", status="info", value=0.9)
+    lost = CaseScore(metric="tone", status="unscored", reason="no response was recorded")
+    idle = CaseScore(metric="tone", status="unscored", not_applicable=True)
+    made = informed(run(cases(3)), **{"case-0": good, "case-1": lost, "case-2": idle})
+    rules = GateRules(thresholds={"tone": 0.8})
+    check = checks_of(made, rules)["tone"]
+    assert (check.status, check.message) == (
+        "failed",
+        "mean 0.9 over 1 of 3 cases, expected at least 0.8; could not score case-1",
+    )
+    loose = GateRules(thresholds={"tone": 0.8}, allow_unscored=True)
+    assert checks_of(made, loose)["tone"].status == "passed"
+    # Nothing was lost since the baseline, and what does not apply needs no score.
+    assert checks_of(replace(made, id="run-b"), rules, made)["tone"].status == "passed"
+    before = informed(run(cases(3)), **{"case-0": good, "case-1": good, "case-2": idle})
+    assert checks_of(replace(made, id="run-b"), rules, before)["tone"].status == "failed"

@@ -46,7 +46,7 @@ def gate_checks(
     if rules.calibrated:
         yield from calibration_checks(table, rules, calibrations)
     for name, threshold in rules.thresholds.items():
-        yield _check_mean(table, name, threshold)
+        yield _check_mean(table, rules, baseline, name, threshold)
     if rules.min_pass_rate is not None:
         yield _check_pass_rate(table, rules.min_pass_rate)
     if comparison:
@@ -94,10 +94,12 @@ def _share_with_verdict(table: ScoreTable, case: int) -> float:
     return count_attempts(table, case, table.statuses).total / table.attempts(case)
 
 
-def _check_mean(table: ScoreTable, name: str, threshold: float) -> GateCheck:
-    spec = _find_spec(table.run, name)
+def _check_mean(
+    table: ScoreTable, rules: GateRules, baseline: ScoreTable | None, name: str, threshold: float
+) -> GateCheck:
+    spec, numbers = _find_spec(table.run, name), table.numbers()
     check_threshold(name, threshold, spec.scale)
-    column = score_columns(table, name, table.numbers()).values
+    column = score_columns(table, name, numbers).values
     values = column.known_values()
     if not values:
         return GateCheck(name, "failed", "no case was scored")
@@ -105,8 +107,22 @@ def _check_mean(table: ScoreTable, name: str, threshold: float) -> GateCheck:
     passed = _reaches(mean, threshold, spec.better)
     bound = "at least" if spec.better == "higher" else "at most"
     message = f"mean {mean:.4g} over {len(values):,} of {len(column.values):,} cases"
-    status = "passed" if passed else "failed"
-    return GateCheck(name, status, f"{message}, expected {bound} {threshold:g}")
+    message += f", expected {bound} {threshold:g}"
+    if not passed:
+        return GateCheck(name, "failed", message)
+    # The mean of one case would stand for a hundred in which the metric had nothing to score. A
+    # metric without a threshold of its own leaves those cases their verdict.
+    unknown = [number for number, known in zip(numbers, column.known, strict=True) if not known]
+    unscored = [case for case in unknown if table.could_not_score(name, case)]
+    new = [case for case in unscored if not (baseline and _is_unscored(baseline, name, case))]
+    if new and not rules.allow_unscored:
+        names = _list_names([table.cases.names[case] for case in new])
+        return GateCheck(name, "failed", f"{message}; could not score {names}")
+    return GateCheck(name, "passed", message)
+
+
+def _is_unscored(table: ScoreTable, metric: str, case: int) -> bool:
+    return metric in table.metrics and case in table and table.could_not_score(metric, case)
 
 
 def _find_spec(run: Run, name: str) -> MetricSpec:

@@ -193,6 +193,13 @@ class ScoreTable:
         """The mapping that read the traces of a case."""
         return next((name for row in self.rows(number) if (name := self._mappers[row])), None)
 
+    def could_not_score(self, metric: str, number: int) -> bool:
+        """Whether a metric applies to a case, and none of its attempts has a value."""
+        codes = [self.metrics[metric].codes[row] for row in self.rows(number)]
+        if any(code & HAS_VALUE for code in codes):
+            return False
+        return any(code and not code & _NOT_APPLICABLE for code in codes)
+
     def derive_statuses(self, metrics: Iterable[str]) -> bytearray:
         """The status of each row if only these metrics decided."""
         columns = [self.metrics[name].codes for name in metrics]
