@@ -13,7 +13,7 @@ from carob.analysis.compare import compare
 from carob.analysis.rules import ComparisonRules
 from carob.errors import EvaluationError, UsageError
 from carob.schema import AttemptCounts, CaseScore, Comparison, MetricSpec, Run
-from carob.schema.comparison import FlakyCase
+from carob.schema.comparison import FlakyCase, PassCounts
 
 MakeRun = Callable[..., Run]
 DEFAULT = ComparisonRules()
@@ -302,3 +302,26 @@ def test_attempts_that_lost_their_verdict_are_named(run: MakeRun):
         "1 of 5 with a verdict",
     )
     assert compare(before, before, DEFAULT).changed_inputs == ()
+
+
+def test_cases_that_broke_and_that_were_fixed_are_counted(run: MakeRun):
+    before = run({"a": 1.0, "b": 0.0, "c": 1.0, "d": 1.0})
+    after = run({"a": 0.0, "b": 1.0, "c": 1.0, "d": 0.0}, id="run-b")
+    (metric,) = compare(before, after, DEFAULT).metrics
+    assert metric.passes == PassCounts(before=0.75, after=0.5, broke=2, fixed=1, p=1.0)
+
+
+def test_p_value_equal_to_alpha_is_significant(run: MakeRun):
+    cases = [f"case-{n}" for n in range(6)]
+    before, after = run(dict.fromkeys(cases, 1.0)), run(dict.fromkeys(cases, 0.0), id="run-b")
+    p = 2 / 2**6  # all six flips in one direction
+    assert compare(before, after, ComparisonRules(alpha=p)).verdict == "regressed"
+    assert compare(before, after, ComparisonRules(alpha=p * 0.999)).verdict == "inconclusive"
+
+
+def test_means_come_with_their_intervals(run: MakeRun):
+    before = values(30)
+    (metric,) = compare(run(before), run(shifted(before, -0.1), id="run-b"), DEFAULT).metrics
+    assert metric.before
+    expected = stats.t.interval(0.95, 29, metric.before.value, stats.sem([*before.values()]))
+    assert metric.before.interval == pytest.approx(expected)
