@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import random
+from array import array
 from collections.abc import Callable, Mapping
 
 import msgspec
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from carob.analysis.compare import compare
+from carob.analysis.per_case import Column, pair_columns
 from carob.analysis.rules import ComparisonRules
 from carob.errors import EvaluationError, UsageError
 from carob.schema import AttemptCounts, CaseScore, Comparison, MetricSpec, Run
@@ -325,3 +327,17 @@ def test_means_come_with_their_intervals(run: MakeRun):
     assert metric.before
     expected = stats.t.interval(0.95, 29, metric.before.value, stats.sem([*before.values()]))
     assert metric.before.interval == pytest.approx(expected)
+
+
+def test_columns_of_all_metrics_line_up_where_cases_have_no_number():
+    def column(*numbers: float | None) -> Column:
+        known = bytes(number is not None for number in numbers)
+        return Column(array("d", (number or 0.0 for number in numbers)), known)
+
+    names = ["a", "b", "c", "d"]
+    pairs = pair_columns(
+        names.__getitem__, column(0.5, None, 0.25, 1.0), column(1.0, 0.5, None, 1.0)
+    )
+    assert [*pairs.aligned] == [0.5, 0.0, 0.0, 0.0]
+    assert [*pairs.differences] == [0.5, 0.0]
+    assert (pairs.lost, pairs.gained) == (("c",), ("b",))

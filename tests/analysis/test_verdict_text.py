@@ -163,3 +163,8 @@ def test_verdict_on_the_run_without_a_change_says_why():
     assert describe_run("equivalent", [same], Alignment(same=0)) == (
         "nothing can be compared: no case is the same in both runs"
     )
+
+
+def test_numbers_from_a_thousand_on_have_no_exponent():
+    text = describe_metric(compared("improved", before=999.0, after=1000.0))
+    assert "from 999 to 1,000" in text
