@@ -36,7 +36,8 @@ stay stable while new items arrive.
 
 **Editing.** A case or a draft comes with an `ETag`. Send it as `If-Match` with `PUT`, `DELETE`
 and `release`; 412 means that somebody else was faster. `POST /api/runs` takes an
-`Idempotency-Key`: the same key gives the same run, also after a restart.
+`Idempotency-Key`: the same key gives the same run, also after a restart, and 409 for another
+request.
 
 **Events.** `GET /api/events` is a stream of server-sent events: `session`, `run`, `dataset`,
 `ingest` and `alert`. `Last-Event-ID`, or the parameter `after`, resumes it for ten minutes; after
@@ -46,7 +47,8 @@ the seconds left (`eta_s`).
 
 **OTLP.** `POST /v1/traces`, `/v1/logs` and `/v1/metrics` (counted and refused) take OTLP/HTTP as
 protobuf or JSON, plain or gzipped, at most 64 MiB, on the port for OTLP and on the main port;
-OTLP/gRPC has a port of its own. A request that is answered with 200 is on disk.
+OTLP/gRPC has a port of its own. A request that is answered with 200 is on disk, but for the
+records that the answer counts as rejected: spans with invalid ids, and log records without a trace.
 """
 
 

@@ -315,6 +315,19 @@ def test_errors_do_not_show_where_files_are(api: Client, served: Process):
         assert "/tmp/" not in answer.body.decode()  # noqa: S108 - of uploads
 
 
+def test_errors_do_not_show_where_the_store_is(tmp_path: Path):
+    store = tmp_path / "hidden" / "runs.db"
+    started = start_server(tmp_path, "--store", str(store))
+    try:
+        for path in ("/api/runs/nothing", "/api/sessions/nothing", "/api/compare?base=a&run=b"):
+            answer = started.client.get(path)
+            assert answer.status == 404
+            assert "hidden" not in answer.body.decode()
+            assert answer.json()["problems"][0]["where"] == "store"
+    finally:
+        assert started.stop() == 0
+
+
 def _send_head(api: Client, *lines: str) -> bytes:
     """Send a request as it is, and return the first line of the answer."""
     host, _, port = api.host.rpartition(":")

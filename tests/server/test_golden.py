@@ -70,6 +70,32 @@ def test_case_is_edited_only_in_the_state_that_was_seen(api: Client):
     assert api.ask("DELETE", path, headers={"If-Match": etag}).status == 412
 
 
+def test_empty_if_match_does_not_overwrite_any_state(api: Client):
+    """A client that has no `ETag` has seen nothing, and must not lose what others wrote."""
+    page = api.get("/api/datasets/garden_returns/cases?limit=1").json()
+    case = page["items"][0]["case"]
+    path = f"/api/datasets/garden_returns/cases/{case['id']}"
+    body = json.dumps({**case, "tags": ["lost"]}).encode()
+    empty = {"If-Match": ""}
+    assert api.ask("PUT", path, body, {**JSON, **empty}).status == 400
+    assert api.ask("DELETE", path, headers=empty).status == 400
+    assert post(api, "/api/datasets/garden_returns/release", {"by": "Mara"}, If_Match="")[0] == 400
+    assert api.get(path).json()["case"] == case
+    any_state = api.ask("PUT", path, json.dumps(case).encode(), {**JSON, "If-Match": "*"})
+    assert any_state.status == 200
+
+
+def test_review_is_of_the_state_that_was_seen(api: Client):
+    page = api.get("/api/datasets/garden_returns/cases?limit=1").json()
+    path = f"/api/datasets/garden_returns/cases/{page['items'][0]['case']['id']}"
+    etag = api.get(path).headers["etag"]
+    body = json.dumps({"status": "reviewed", "by": "Ida"}).encode()
+    stale = api.ask("PUT", f"{path}/review", body, {**JSON, "If-Match": '"sha256:0"'})
+    assert (stale.status, api.get(path).json()["review"]) == (412, page["items"][0]["review"])
+    assert api.ask("PUT", f"{path}/review", body, {**JSON, "If-Match": etag}).status == 200
+    assert api.get(path).json()["review"] == "reviewed"
+
+
 def test_draft_is_released_in_the_state_that_was_seen(api: Client):
     path = "/api/datasets/garden_returns"
     etag = api.get(f"{path}/draft").headers["etag"]
@@ -99,9 +125,12 @@ def test_run_is_made_in_the_background_once_for_each_key(api: Client):
         assert api.get(f"/api/runs/{state['run']}/report.{form}").status == 200, form
     events = api.get(f"/api/runs/{job['id']}/events").body
     assert b'"state":"done"' in events
-    status, again = post(api, f"/api/runs/{state['run']}/rescore", {"dataset": name})
+    rescore = f"/api/runs/{state['run']}/rescore"
+    status, again = post(api, rescore, {"dataset": name})
     assert status == 202
     assert wait_for(api, str(again["id"]))["state"] == "done"
+    for others in ({"traces": [upload]}, {"sessions": ["talk-1"]}):
+        assert post(api, rescore, {"dataset": name, **others})[0] == 400
 
 
 @pytest.mark.parametrize(
@@ -124,6 +153,23 @@ def test_nothing_that_a_request_names_is_opened(api: Client, request_: dict[str,
     status, answer = post(api, "/api/runs", {"dataset": "garden_returns", **request_})
     assert status in (400, 404), answer
     assert "root:" not in json.dumps(answer)
+
+
+def test_broken_dataset_is_listed_without_the_folder_that_it_is_in(served: Process):
+    folder = Path(f"/proc/{served.process.pid}/cwd").readlink()
+    broken = folder / "golden" / "broken.json"
+    broken.write_text('{"eval_set_id": "broken", "eval_cases": [{"eval_id": 1}]}')
+    try:
+        answer = served.client.get("/api/datasets/broken")
+    finally:
+        broken.unlink()
+    (problem,) = answer.json()["problems"]
+    assert problem["where"] == "broken.json line 1 $.eval_cases[0].eval_id"
+
+
+def test_label_filter_without_a_value_is_an_error(api: Client):
+    assert api.get("/api/runs?label=branch").status == 400
+    assert api.get("/api/runs?label=branch%3Dmain").status == 200
 
 
 def test_token_is_shown_once(api: Client):

@@ -133,6 +133,22 @@ def test_gzip_and_charset_are_understood(server: Process):
     assert wait_for_session(server.client, f"{0x12:032x}")["trace"]["turns"]
 
 
+def test_log_records_without_a_trace_are_refused(server: Process):
+    """They would never be part of a session, and thus stay on the disk for ever."""
+    records = [
+        {"body": {"stringValue": "started"}},
+        {"traceId": "abc", "body": {"stringValue": "started"}},
+        {"traceId": f"{0x1F:032x}", "body": {"stringValue": "started"}},
+    ]
+    body = json.dumps({"resourceLogs": [{"scopeLogs": [{"logRecords": records}]}]}).encode()
+    answer = server.receiver.ask("POST", "/v1/logs", body, JSON)
+    partial = answer.json()["partialSuccess"]
+    assert (answer.status, partial["rejectedLogRecords"]) == (200, "2")
+    assert "trace id" in partial["errorMessage"]
+    sessions = server.client.get("/api/sessions?limit=1000").json()["items"]
+    assert "abc" not in [session["id"] for session in sessions]
+
+
 def test_spans_with_invalid_ids_are_counted_and_left_out(server: Process):
     bad = [span(0), span(0x13, traceId="abc"), span(0x13, spanId="0" * 16)]
     answer = post(server.receiver, request(span(0x14), *bad))

@@ -69,3 +69,8 @@ def test_login_session_knows_its_token_until_it_ends():
     assert sessions.token("") is sessions.token(session + "x") is None
     sessions.end(session)
     assert sessions.token(session) is None
+
+
+def test_refused_method_names_all_methods_of_the_address(client: Client):
+    answer = client.ask("PUT", "/api/runs")
+    assert (answer.status, answer.headers["allow"]) == (405, "GET, HEAD, POST")

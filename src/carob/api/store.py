@@ -13,8 +13,9 @@ from carob.schema import Run, Trace
 from carob.store import DEFAULT, open_store
 from carob.store.blobs import save_traces
 from carob.store.document import split_run
+from carob.store.inbox import inbox_url
 from carob.store.runs import save_execution
-from carob.store.url import check_store_url, is_postgres
+from carob.store.url import check_store_url, is_postgres, store_place
 
 _LABEL = re.compile(r"[A-Za-z][\w.-]{0,63}")
 _CI_BRANCHES = ("GITHUB_HEAD_REF", "GITHUB_REF_NAME", "CI_COMMIT_REF_NAME")
@@ -51,6 +52,14 @@ def store_url(store: str | None = None, *, config: Config | Path | None = None) 
     if is_postgres(url):
         require_packages("a PostgreSQL store", "psycopg", extra="postgres")
     return url
+
+
+def hide_store(where: str, url: str) -> str:
+    """Replace the path or URL of a store in the place of an error by `store`."""
+    for place in (store_place(inbox_url(url)), store_place(url)):
+        if where.startswith(place):
+            return f"store{where.removeprefix(place)}"
+    return where
 
 
 def store_arguments(url: str) -> tuple[str, ...]:

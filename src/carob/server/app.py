@@ -11,7 +11,7 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute
+from starlette.routing import BaseRoute, Match, Route
 
 from carob.server.binding import Endpoint, to_route
 from carob.server.login import login_routes
@@ -88,11 +88,20 @@ async def _http_error(request: Request, error: Exception) -> Response:
     if error.status_code == 404:
         detail = f"no such address: {request.url.path}"
     headers = dict(error.headers or {})
+    if error.status_code == 405:
+        headers["Allow"] = ", ".join(_allowed_methods(request))
     refusal = RequestError(error.status_code, detail, headers=headers)
     return _refuse(refusal, request)
 
 
-async def _unexpected_error(request: Request, error: Exception) -> Response:
+def _allowed_methods(request: Request) -> list[str]:
+    """The methods of all routes at an address; Starlette names those of the first one only."""
+    routes = [route for route in request.app.routes if isinstance(route, Route)]
+    matching = [route for route in routes if route.matches(request.scope)[0] is not Match.NONE]
+    return sorted({method for route in matching for method in route.methods or ()})
+
+
+async def _unexpected_error(_request: Request, error: Exception) -> Response:
     detail = f"unexpected {type(error).__name__}"
     return _refuse(RequestError(500, detail, hint="the server's log has the details"), request)
 

@@ -146,7 +146,7 @@ def to_route(endpoint: Endpoint, workspace: Workspace) -> Route:
             result = await to_thread.run_sync(lambda: endpoint.handler(**arguments))
             return to_response(result)
         except (CarobError, RequestError) as error:
-            return problem_response(error)
+            return problem_response(error, hide=workspace.hide_store)
         except OSError as error:  # of a temporary file
             return problem_response(system_error(error))
 

@@ -37,6 +37,12 @@ RETRY_SECONDS = 5
 _LARGE = 64 << 10
 """Bytes of a request that are decoded in a thread, so that other requests need not wait."""
 _TYPES: dict[str, Encoding] = {"application/x-protobuf": "protobuf", "application/json": "json"}
+_REASONS = {
+    "traces": "invalid trace or span id",
+    "logs": "no valid trace id: log records are stored with their trace only",
+    "metrics": "metrics are not stored",
+}
+"""Why records of each signal are refused."""
 INVALID_ARGUMENT = 3
 _PERMISSION_DENIED = 7
 _RESOURCE_EXHAUSTED = 8
@@ -124,8 +130,7 @@ async def receive(
             raise Refusal(503, UNAVAILABLE, error.message) from error
     if not accepted.rejected:
         return Receipt(0)
-    reason = "metrics are not stored" if signal == "metrics" else "invalid trace or span id"
-    return Receipt(accepted.rejected, reason)
+    return Receipt(accepted.rejected, _REASONS[signal])
 
 
 def _accept(

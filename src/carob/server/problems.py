@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from http import HTTPStatus
 
 import msgspec
@@ -75,14 +75,16 @@ def system_error(error: OSError) -> RequestError:
     return RequestError(503, f"cannot be stored now: {reason}", headers={"Retry-After": "5"})
 
 
-def problem_response(error: CarobError | RequestError) -> Response:
-    """Return the response for an error."""
+def problem_response(
+    error: CarobError | RequestError, *, hide: Callable[[str], str] = str
+) -> Response:
+    """Return the response for an error. `hide` rewrites its place."""
     if isinstance(error, RequestError):
         status, detail, headers = error.status, error.detail, error.headers
         problems = error.problems
     else:
         status, detail, headers = problem_status(error), error.message, {}
-        problems = (_problem_of(error),) if error.where else ()
+        problems = (_problem_of(error, hide(error.where)),) if error.where else ()
     details = ProblemDetails(
         title=HTTPStatus(status).phrase,
         status=status,
@@ -100,5 +102,5 @@ def problem_status(error: CarobError) -> int:
     return next((_STATUS[kind] for kind in kinds if kind in _STATUS), 500)
 
 
-def _problem_of(error: CarobError) -> Problem:
-    return Problem(where=error.where or "", message=error.message, hint=error.hint)
+def _problem_of(error: CarobError, where: str) -> Problem:
+    return Problem(where=where, message=error.message, hint=error.hint)

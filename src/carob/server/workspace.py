@@ -12,6 +12,7 @@ from carob.api.serving.ingest import Refusals
 from carob.api.serving.run_jobs import JobSources, RunJobs
 from carob.api.serving.trace_uploads import UPLOADS
 from carob.api.serving.upkeep import Upkeep
+from carob.api.store import hide_store
 from carob.schema.problem import ignore
 
 
@@ -52,6 +53,10 @@ class Workspace:
     def registry_arguments(self) -> tuple[str, ...]:
         """What a copied command needs to find the same releases."""
         return () if self.registry == REGISTRY else ("--registry", str(self.registry))
+
+    def hide_store(self, where: str) -> str:
+        """Name the store in the place of an error: where it is, is nobody's business."""
+        return hide_store(where, self.store)
 
     def golden_file(self, name: str) -> str:
         """Return the path of the golden file of a dataset, for a copied command."""

@@ -12,7 +12,7 @@ import msgspec
 from carob.errors import InputError, UsageError
 from carob.store.database import Database
 from carob.store.migrate import migrate
-from carob.store.postgres import Postgres
+from carob.store.postgres import Postgres, without_password
 from carob.store.sqlite import Sqlite
 
 DEFAULT = ".carob/carob.db"
@@ -38,6 +38,11 @@ def exists(url: str) -> bool:
 def is_postgres(url: str) -> bool:
     """Whether this is the URL of a PostgreSQL database."""
     return url.startswith(_POSTGRES)
+
+
+def store_place(url: str) -> str:
+    """Return the place that errors of a store state: its path, or its URL without the password."""
+    return without_password(url) if is_postgres(url) else str(Path(url))
 
 
 def connect(url: str) -> Database:

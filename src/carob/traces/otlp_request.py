@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
 import msgspec
@@ -41,7 +41,7 @@ def read_request(body: bytes, signal: Signal, encoding: Encoding) -> ExportReque
     if encoding == "json":
         return _select_valid(_read_json(body), signal)
     if signal == "logs":
-        return ExportRequest([*otlp_proto.read_logs(body, source=_WHERE)], 0)
+        return _select_logs(otlp_proto.read_logs(body, source=_WHERE))
     spans = otlp_proto.read_spans(body, source=_WHERE)
     # Ids that were bytes are hex, and zeros are an empty text.
     valid = [span for span in spans if len(span.trace_id) == 32 and len(span.span_id) == 16]
@@ -60,7 +60,9 @@ def outline_request(
         request = read_request(body, signal, encoding)
         return RequestOutline([_outline(record) for record in request.records], request.rejected)
     if signal == "logs":
-        return RequestOutline(otlp_proto.outline_logs(body, source=_WHERE), 0)
+        logs = otlp_proto.outline_logs(body, source=_WHERE)
+        valid = [log for log in logs if len(log.trace_id) == 32]
+        return RequestOutline(valid, len(logs) - len(valid))
     return RequestOutline(*otlp_proto.outline_spans(body, attributes, source=_WHERE))
 
 
@@ -79,10 +81,17 @@ def _outline(record: Span | LogRecord) -> RecordOutline:
 
 def _select_valid(records: Iterable[Span | LogRecord], signal: Signal) -> ExportRequest:
     if signal == "logs":
-        return ExportRequest([log for log in records if isinstance(log, LogRecord)], 0)
+        return _select_logs([log for log in records if isinstance(log, LogRecord)])
     spans = [span for span in records if isinstance(span, Span)]
     valid: list[Span | LogRecord] = [*filter(_has_valid_ids, spans)]
     return ExportRequest(valid, len(spans) - len(valid))
+
+
+def _select_logs(logs: Sequence[LogRecord]) -> ExportRequest:
+    """Select the log records of a trace: only these become part of a session, and retention would
+    never remove the others."""
+    valid: list[Span | LogRecord] = [log for log in logs if _TRACE_ID.fullmatch(log.trace_id)]
+    return ExportRequest(valid, len(logs) - len(valid))
 
 
 def count_data_points(body: bytes, encoding: Encoding) -> int:

@@ -3,12 +3,14 @@ from __future__ import annotations
 import shutil
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from carob.api.golden.folder import GoldenFolder
 from carob.api.serving.run_jobs import JobRequest, JobSources, RunJobs
 from carob.api.serving.trace_uploads import add_traces
+from carob.errors import RefusedError, UsageError
 from carob.schema.job import RunJob, status_fields
 
 DEMO = Path(__file__).parents[3] / "src" / "carob" / "demo" / "data"
@@ -45,3 +47,31 @@ def test_job_counts_statuses_while_it_runs(tmp_path: Path, monkeypatch: pytest.M
     jobs.close()
     again = RunJobs().start(sources, request, "key-1")  # the run that an earlier server made
     assert statuses(again) == statuses(job)
+    other = JobRequest(dataset="shop", traces=(upload.id,), metrics=("response_match_score",))
+    with pytest.raises(RefusedError, match="another request"):
+        RunJobs().start(sources, other, "key-1")
+
+
+def test_labels_of_keys_cannot_be_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Else anybody could decide what somebody else's key leads to."""
+    monkeypatch.chdir(tmp_path)
+    sources = JobSources(store="carob.db", folder=GoldenFolder(tmp_path), uploads=tmp_path)
+    for name in ("request", "request_body"):
+        request = JobRequest(dataset="shop", labels={name: "0123456789abcdef"})
+        with pytest.raises(UsageError, match="reserved"):
+            RunJobs().start(sources, request)
+
+
+@pytest.mark.parametrize("field", ["tags", "cases", "by"])
+def test_field_that_sessions_would_ignore_is_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, field: str
+):
+    monkeypatch.chdir(tmp_path)
+    (golden := tmp_path / "golden").mkdir()
+    shutil.copy(DEMO / "support.evalset.json", golden / "shop.evalset.json")
+    folder = GoldenFolder(golden, golden / ".registry")
+    sources = JobSources(store="carob.db", folder=folder, uploads=tmp_path)
+    names: dict[str, Any] = {field: ("order_status",)}
+    request = JobRequest(dataset="shop", sessions=("talk-1",), **names)
+    with pytest.raises(UsageError, match=field):
+        RunJobs().start(sources, request)

@@ -174,12 +174,19 @@ def delete_case(folder: GoldenFolder, name: str, case: str, *, seen: str | None)
 
 
 def review_case(
-    folder: GoldenFolder, name: str, case: str, status: ReviewStatus, *, by: str
+    folder: GoldenFolder,
+    name: str,
+    case: str,
+    status: ReviewStatus,
+    *,
+    by: str,
+    seen: str | None = None,
 ) -> DraftCase:
-    """Set the review status of a case, as `carob review` does."""
+    """Set the review status of a case, as `carob review` does. `seen` is as for `put_case`."""
     with registry_lock(folder.registry):
         file = find_file(folder, name)
-        _find_case(load(file), case)  # by its id alone; `carob review` takes more than that
+        known = _find_case(load(file), case)  # by its id alone; `carob review` takes more than that
+        _check_seen(case, known, seen)
         mark_reviewed(file, [case], status, by=by)
         return _draft_case(_find_case(load(file), case))
 

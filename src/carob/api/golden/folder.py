@@ -138,7 +138,7 @@ def _entry(file: Path, versions: dict[str, str]) -> GoldenEntry:
     try:
         summary = _summary(file)
     except CarobError as error:
-        where = (error.where or file.name).replace(str(file), file.name)
+        where = (error.where or file.name).replace(str(file.absolute()), file.name)
         problem = Problem(where=where, message=error.message, hint=error.hint)
         return GoldenEntry(_stem(file), file.name, None, None, None, (problem,))
     version = versions.get(summary.name)

@@ -69,11 +69,11 @@ class Acceptance(NamedTuple):
     stored: Future[None] | None
     """Done when the request is on disk; `None` if it holds nothing."""
     rejected: int
-    """Spans that were refused because their ids are invalid."""
+    """Records that were refused because their ids are invalid."""
 
 
 class Refusals(NamedTuple):
-    """Refusals since the start: records with invalid ids, and whole requests."""
+    """Refusals since the start: spans with invalid ids, and whole requests."""
 
     records: int = 0
     requests: int = 0
@@ -121,7 +121,7 @@ class Ingest:
         except CarobError:
             self._refuse(requests=1)
             raise
-        if request.rejected:
+        if request.rejected and signal == "traces":  # most programs log without a trace
             self._refuse(records=request.rejected)
         if not request.records:
             return Acceptance(None, request.rejected)

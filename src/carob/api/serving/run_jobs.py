@@ -15,7 +15,7 @@ import msgspec
 from carob import plugins
 from carob.api.golden.drafts import load_draft
 from carob.api.golden.folder import GoldenFolder
-from carob.api.history import stored_run
+from carob.api.history import list_runs
 from carob.api.live.targets import named_target, without_targets
 from carob.api.live_request import LiveRequest
 from carob.api.pace import Pace
@@ -32,6 +32,7 @@ from carob.config import Config
 from carob.errors import CarobError, NotFoundError, RefusedError, StoppedError, UsageError
 from carob.policy.profile import builtin_profiles
 from carob.schema import CaseCounts, Dataset, LiveEvent, Problem, Run, Trace
+from carob.schema.history import RunEntry
 from carob.schema.job import JobState, RunJob, status_fields
 from carob.schema.problem import ProblemListener
 from carob.store import exists
@@ -39,6 +40,11 @@ from carob.text.spelling import did_you_mean
 
 _REQUEST = "request"
 """Label of a run with the digest of its idempotency key, so that it outlives the server."""
+_REQUEST_BODY = "request_body"
+"""Label of the same run with the digest of what was asked for."""
+_KEY_IS_USED = "the Idempotency-Key was used for another request"
+_OF_SESSIONS = frozenset(("dataset", "sessions", "metrics", "labels"))
+"""The fields that a request for sessions may have."""
 _MAX_WAITING = 100
 _MAX_KEPT = 1000
 _MAX_PROBLEMS = 100
@@ -125,22 +131,22 @@ class RunJobs:
             known = self._keys.get(key) if key else None
             if known:
                 if known[1] != body:
-                    raise RefusedError("the Idempotency-Key was used for another request")
+                    raise RefusedError(_KEY_IS_USED)
                 return self._jobs[known[0]]
             waiting = sum(not job.is_over for job in self._jobs.values())
             if waiting >= _MAX_WAITING:
                 raise RefusedError(f"{waiting} runs are waiting", hint="try again later")
-            make = _prepare(sources, request, key, recorded)
-            earlier = self._claim(sources.store, key) if key else None
+            make = _prepare(sources, request, _request_labels(key, body), recorded)
+            earlier = self._claim(sources.store, key, body) if key else None
             if earlier:
                 return _job_of_run(earlier, key or "")
             job = self._add(request, key, body)
         self._pool.submit(self._make, job.id, make)
         return job
 
-    def _claim(self, store: str, key: str) -> Run | None:
+    def _claim(self, store: str, key: str, body: bytes) -> RunEntry | None:
         """Return the run that was made for a key, if there is one; else it is ours to make. Raises
-        `RefusedError` while another server makes it."""
+        `RefusedError` while another server makes it, and if it was made for another request."""
         id = f"job-{_digest(key)}"
         if self._leases and not self._leases.take(id):
             message = "another server makes the run of this Idempotency-Key"
@@ -150,6 +156,8 @@ class RunJobs:
         earlier = _run_of_key(store, key)
         if earlier:
             self._release(id)
+            if earlier.labels.get(_REQUEST_BODY, _digest(body)) != _digest(body):
+                raise RefusedError(_KEY_IS_USED)
         return earlier
 
     def _release(self, id: str) -> None:
@@ -277,20 +285,25 @@ class RunJobs:
 
 
 def _prepare(
-    sources: JobSources, request: JobRequest, key: str | None, recorded: Sequence[Trace] = ()
+    sources: JobSources,
+    request: JobRequest,
+    own_labels: Mapping[str, str],
+    recorded: Sequence[Trace] = (),
 ) -> Callable[[Listeners], Run]:
     """Check everything that the request names, and return the work."""
     check_metrics(request.metrics)
     _check_profile(request.profile)
     check_labels(request.labels)
+    _check_reserved(request.labels)
     make_selection(request.tags, request.where)  # an invalid expression is reported at once
     golden = load_draft(sources.folder, request.dataset)
-    labels = {**request.labels, **({_REQUEST: _digest(key)} if key else {})}
+    labels = {**request.labels, **own_labels}
+    if recorded and (request.traces or request.sessions):
+        raise UsageError("the traces of a run, and others", hint="pass only one of them")
     if request.sessions:
         if request.traces or request.target is not None:
             raise UsageError("sessions, traces and a target", hint="pass only one of them")
-        if request.profile or request.thresholds or request.where:
-            raise UsageError("sessions are scored with metrics and labels only")
+        _check_fields_of_sessions(request)
         check_sessions(sources.store, request.sessions)
         return lambda listeners: _score_sessions(sources, request, golden, labels, listeners)
     config = load_trusted(None)
@@ -315,6 +328,28 @@ def _prepare(
         keep_traces=True,
     )
     return lambda listeners: evaluate(run, listeners).run
+
+
+def _request_labels(key: str | None, body: bytes) -> dict[str, str]:
+    """The labels by which a later server knows the run of an idempotency key."""
+    return {_REQUEST: _digest(key), _REQUEST_BODY: _digest(body)} if key else {}
+
+
+def _check_reserved(labels: Mapping[str, str]) -> None:
+    """Raise `UsageError` for labels that would make a run that of somebody else's key."""
+    reserved = next((name for name in (_REQUEST, _REQUEST_BODY) if name in labels), None)
+    if reserved:
+        hint = "send an `Idempotency-Key`; its digest becomes this label"
+        raise UsageError(f"the label {reserved!r} is reserved", hint=hint)
+
+
+def _check_fields_of_sessions(request: JobRequest) -> None:
+    """Raise `UsageError` for fields that would be ignored: not those cases would be scored."""
+    defaults = JobRequest(dataset=request.dataset)
+    for name in request.__struct_fields__:
+        if name not in _OF_SESSIONS and getattr(request, name) != getattr(defaults, name):
+            hint = f"sessions are scored with {', '.join(sorted(_OF_SESSIONS - {'dataset'}))} only"
+            raise UsageError(f"sessions and {name}", hint=hint)
 
 
 def _live_request(config: Config, request: JobRequest, recorded: Sequence[Trace]) -> LiveRequest:
@@ -372,23 +407,22 @@ def _check_profile(name: str | None) -> None:
         raise UsageError(f"unknown profile {name!r}", hint=hint)
 
 
-def _job_of_run(run: Run, key: str) -> RunJob:
+def _job_of_run(run: RunEntry, key: str) -> RunJob:
     """The job of a run that an earlier server made, or another one."""
-    dataset = run.dataset.name if run.dataset else ""
-    total, cases = run.summary.cases.total, run.summary.cases
+    dataset, cases = run.dataset or "", run.cases
+    total = cases.total
     job = RunJob(f"job-{_digest(key)}", "done", dataset, total, total, 0.0, run.id, (), cases)
     return msgspec.structs.replace(job, verdict=run.verdict, **status_fields(cases))
 
 
-def _run_of_key(store: str, key: str) -> Run | None:
+def _run_of_key(store: str, key: str) -> RunEntry | None:
     """Return the run that was made for an idempotency key, also by an earlier server."""
     if not exists(store):
         return None
-    try:
-        return stored_run(f"{_REQUEST}:{_digest(key)}", store=store)
-    except CarobError:
-        return None
+    runs = list_runs(labels={_REQUEST: _digest(key)}, limit=1, store=store).runs
+    return runs[0] if runs else None
 
 
-def _digest(key: str) -> str:
-    return sha256(key.encode()).hexdigest()[:16]
+def _digest(text: str | bytes) -> str:
+    data = text.encode() if isinstance(text, str) else text
+    return sha256(data).hexdigest()[:16]

@@ -42,6 +42,8 @@ class MarkForm(Query, frozen=True):
     """A review of a case."""
 
     status: Literal["draft", "reviewed", "approved"]
+    seen: str
+    """The digest of the case that was looked at."""
     by: str = ""
 
 
@@ -56,7 +58,7 @@ def set_review(workspace: Workspace, path: GoldenCasePath, form: MarkForm) -> Re
     """Set the review status of a case."""
     if not form.by.strip():
         raise RequestError(422, "a review needs a name", hint="go back and say who you are")
-    review_case(workspace.folder, path.name, path.case, form.status, by=form.by)
+    review_case(workspace.folder, path.name, path.case, form.status, by=form.by, seen=form.seen)
     return Redirect(address("datasets", path.name, "cases", path.case))
 
 
@@ -164,6 +166,7 @@ def _case_actions(path: GoldenCasePath, draft: DraftCase) -> Markup:
             tag("span", "your name"),
             tag("input", name="by", data_remember="1", autocomplete="name", required=True),
         ),
+        tag("input", type="hidden", name="seen", value=draft.digest),
         tag("button", "Set", type="submit"),
         method="post",
         action=address(*where, "review"),

@@ -190,10 +190,14 @@ def list_dataset_cases(
 
 @endpoints.put("/api/datasets/{name}/cases/{case}/review")
 def review_dataset_case(
-    workspace: Workspace, path: DatasetCasePath, body: ReviewRequest
+    workspace: Workspace, path: DatasetCasePath, body: ReviewRequest, request: Request
 ) -> Reply[DraftCase]:
-    """Set the review status of a case, as `carob review` does."""
-    case = drafts_api.review_case(workspace.folder, path.name, path.case, body.status, by=body.by)
+    """Set the review status of a case, as `carob review` does, of the state that `If-Match` names
+    if it is sent."""
+    seen = _if_match(request)
+    case = drafts_api.review_case(
+        workspace.folder, path.name, path.case, body.status, by=body.by, seen=seen
+    )
     workspace.publish("dataset", {"name": path.name})
     return Reply(case, headers=_etag(case.digest))
 
@@ -250,8 +254,14 @@ def _etag(digest: str) -> dict[str, str]:
 
 
 def _if_match(request: Request) -> str | None:
-    text = request.headers.get("if-match", "").strip()
-    return None if text in ("", "*") else text.strip('"')
+    """Return the state that the caller has seen; `None` if any will do."""
+    if "if-match" not in request.headers:
+        return None
+    text = request.headers["if-match"].strip()
+    if not text:  # of a client that has no `ETag`, as when a variable is empty
+        hint = "send the `ETag` that you have seen; `*` stands for any state"
+        raise RequestError(400, "the header If-Match is empty", hint=hint)
+    return None if text == "*" else text.strip('"')
 
 
 def _require_if_match(request: Request) -> str | None:

@@ -20,6 +20,7 @@ from carob.schema.base import Struct
 from carob.schema.history import CasePage, RunEntry, RunIndex
 from carob.server.binding import Endpoints, Query, WholeList
 from carob.server.paths import CasePath, RunPath
+from carob.server.problems import RequestError
 from carob.server.workspace import Workspace
 
 endpoints = Endpoints()
@@ -125,7 +126,9 @@ def list_runs(workspace: Workspace, query: RunsQuery) -> RunPage:
 
 
 def _split_label(text: str) -> tuple[str, str]:
-    name, _, value = text.partition("=")
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise RequestError(400, f"invalid label {text!r}", hint="expected NAME=VALUE")
     return name, value
 
 
