@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from carob.errors import NotFoundError, RefusedError
 from carob.schema import Dataset
 from carob.schema.case import Case
 from carob.schema.trace import Turn
+from carob.store.inbox import inbox_url
 from tests.api.agent_spans import chat, send, trace_id
 
 
@@ -88,6 +90,20 @@ def test_the_only_session_is_not_scored_against_a_foreign_case(store: str):
 def test_request_of_several_gzip_members_is_read_completely(store: str):
     send(store, chat(1, "Is it open?", "Until six."), members=3)
     assert [session.id for session in api.list_sessions(store).items] == [trace_id(1)]
+
+
+def test_sessions_can_be_read_while_the_disk_is_full(tmp_path: Path):
+    """Whoever cannot see them cannot choose those that make room."""
+    store = str(tmp_path / "carob.db")
+    send(store, chat(1, "Is it open?", "Until six."))
+    with sqlite3.connect(inbox_url(store)) as database:
+        database.execute(
+            "CREATE TRIGGER full BEFORE UPDATE ON sessions"
+            " BEGIN SELECT RAISE(ABORT, 'database or disk is full'); END"
+        )
+    (session,) = api.list_sessions(store).items
+    assert (session.turns, session.first_message) == (1, "Is it open?")
+    assert api.open_session(store, session.id).trace
 
 
 def test_unknown_sessions_are_errors(store: str):

@@ -27,7 +27,7 @@ from carob.api.serving.leases import Leases
 from carob.api.serving.sessions import check_sessions, evaluate_sessions
 from carob.api.serving.trace_uploads import upload_file
 from carob.api.settings import load_trusted
-from carob.api.store import check_labels
+from carob.api.store import check_labels, hide_store
 from carob.config import Config
 from carob.errors import CarobError, NotFoundError, RefusedError, StoppedError, UsageError
 from carob.policy.profile import builtin_profiles
@@ -141,7 +141,7 @@ class RunJobs:
             if earlier:
                 return _job_of_run(earlier, key or "")
             job = self._add(request, key, body)
-        self._pool.submit(self._make, job.id, make)
+        self._pool.submit(self._make, job.id, make, sources.store)
         return job
 
     def _claim(self, store: str, key: str, body: bytes) -> RunEntry | None:
@@ -206,7 +206,7 @@ class RunJobs:
             self._keys[key] = (id, body)
         return job
 
-    def _make(self, id: str, make: Callable[[Listeners], Run]) -> None:
+    def _make(self, id: str, make: Callable[[Listeners], Run], store: str) -> None:
         problems: list[Problem] = []
 
         def problem(problem: Problem) -> None:
@@ -222,7 +222,8 @@ class RunJobs:
         except (StoppedError, KeyboardInterrupt):
             self._end(id, "cancelled", problems)
         except CarobError as error:
-            failure = Problem(where=error.where or "", message=error.message, hint=error.hint)
+            where = hide_store(error.where or "", store)
+            failure = Problem(where=where, message=error.message, hint=error.hint)
             self._end(id, "failed", [failure, *problems])
         except Exception as error:  # noqa: BLE001 - the job must end, or who waits for it never does
             failure = Problem(where="", message=f"unexpected {type(error).__name__}: {error}")

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import lru_cache
 
 import msgspec
 
 from carob.api.serving.ingest import read_payload
+from carob.errors import OutputError
 from carob.files.collector import collector_paused
 from carob.schema import Problem, Span, Trace
 from carob.schema.base import prepare_type
@@ -39,7 +41,7 @@ def session_trace(database: Database, row: SessionRow, problems: list[Problem]) 
     trace = _build_trace(database, row, problems)
     # A trace with problems is built again, so that they are reported again.
     encoded = msgspec.json.encode(trace) if trace and not problems else None
-    cache_traces(database, [(row, encoded, _summarise(trace))])
+    _cache(database, [(row, encoded, _summarise(trace))])
     return trace
 
 
@@ -49,8 +51,16 @@ def read_summaries(database: Database, rows: Sequence[SessionRow]) -> list[Sessi
     with collector_paused():
         read = [(row, None, _summarise(_build_trace(database, row, []))) for row in rows]
     if read:
-        cache_traces(database, read)
+        _cache(database, read)
     return [row._replace(**summary._asdict()) for row, _, summary in read]
+
+
+def _cache(
+    database: Database, read: Sequence[tuple[SessionRow, bytes | None, TraceSummary]]
+) -> None:
+    # A full disk must not keep anybody from finding the sessions that can be removed.
+    with suppress(OutputError):
+        cache_traces(database, read)
 
 
 def _build_trace(database: Database, row: SessionRow, problems: list[Problem]) -> Trace | None:
