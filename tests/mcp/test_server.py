@@ -177,3 +177,19 @@ def test_agent_cannot_run_code_as_a_metric(project: Path):
 
     anyio.run(steps)
     assert not (project / "owned").exists()
+
+
+def test_rubrics_are_files_of_the_project(project: Path):
+    """Errors of a file that is no rubric say what is in it."""
+    (project.parent / "keys.yaml").write_text("token: swordfish", "utf-8")
+    (project / "tone.yaml").write_text("name: tone", "utf-8")
+
+    async def steps() -> None:
+        async with connect(project) as client:
+            for name in ("../keys.yaml", str(project.parent / "keys.yaml")):
+                text = await refusal(client, "run", golden=GOLDEN, metrics=[name])
+                assert "outside of the project folder" in text
+            text = await refusal(client, "run", golden=GOLDEN, metrics=["tone.yaml"])
+            assert "missing key 'question'" in text
+
+    anyio.run(steps)

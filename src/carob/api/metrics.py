@@ -99,6 +99,11 @@ def _defaults(kind: type[Metric]) -> dict[str, Json]:
     return dict(required) if required else metric_parameters(kind())
 
 
+def is_rubric_file(name: str) -> bool:
+    """Tell whether the name of a metric is that of a file with a rubric, which is opened."""
+    return name.endswith(RUBRIC_FILES)
+
+
 def build_metric(choice: MetricChoice) -> Metric:
     """Build a metric that is installed, that a config defines, or that a rubric file describes.
     Errors name the config that asks for the metric."""
@@ -118,7 +123,7 @@ def _locate(choice: MetricChoice, where: str | None) -> str | None:
 
 def _build(choice: MetricChoice) -> Metric:
     # Judges are imported late: a small run without them takes less time than the import.
-    if choice.rubric or choice.name.endswith(RUBRIC_FILES):
+    if choice.rubric or is_rubric_file(choice.name):
         from carob.judges.rubrics.load import rubric_class
 
         kind = (

@@ -20,7 +20,7 @@ from carob.api.datasets import summarise, validate
 from carob.api.history import list_runs, stored_document, stored_run
 from carob.api.lint import lint
 from carob.api.load import is_reference, load
-from carob.api.metrics import metrics
+from carob.api.metrics import is_rubric_file, metrics
 from carob.api.run_request import RunRequest
 from carob.api.runs import evaluate
 from carob.api.traces import add_cases, capture, list_traces
@@ -210,7 +210,7 @@ class FileTools(NamedTuple):
         request = RunRequest(
             traces=[self._path(path) for path in traces or ()],
             golden=self._golden(golden),
-            metrics=metrics or (),
+            metrics=[self._metric(name) for name in metrics or ()],
             tags=tags or (),
             where=where,
             limit=limit,
@@ -294,6 +294,10 @@ class FileTools(NamedTuple):
 
     def _golden(self, name: str) -> str | Path:
         return name if is_reference(name) else self._path(name)
+
+    def _metric(self, name: str) -> str:
+        """Return the name of a metric; a rubric is a file of the project as well."""
+        return str(self._path(name)) if is_rubric_file(name) else name
 
     def _path(self, name: str) -> Path:
         """Return the path of a file below the project folder."""
