@@ -60,6 +60,25 @@ def test_run_without_a_store_is_not_saved():
     assert not Path("runs.db").exists()
 
 
+@pytest.mark.parametrize(
+    ("metric", "threshold", "warns"),
+    [
+        (METRIC, "0", True),
+        (METRIC, "0.01", False),
+        ("token_usage", "0", False),
+    ],
+)
+def test_threshold_that_every_score_reaches_is_named(metric: str, threshold: str, warns: bool):
+    problems: list[Problem] = []
+    planned = RunRequest(
+        traces=[TRACES], golden=GOLDEN, metrics=[metric], thresholds={metric: threshold}, save=False
+    )
+    evaluate(planned, Listeners(problem=problems.append))
+    texts = [problem.message for problem in problems]
+    expected = f"every score of {metric} reaches the threshold {threshold}, which decides nothing"
+    assert texts == ([expected] if warns else [])
+
+
 def test_run_that_cannot_be_saved_is_returned_with_a_warning():
     Path("folder").mkdir()
     problems: list[Problem] = []

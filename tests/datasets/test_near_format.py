@@ -25,6 +25,7 @@ from carob.errors import UnknownFormatError
             "agents-cli: rename `eval_case` to `eval_cases`",
         ),
         ({"skill_name": "invoices"}, "skill-evals: it has `skill_name`, but not `evals`"),
+        ({"eval_set_id": "support"}, "adk: it has `eval_set_id`, but not `eval_cases`"),
         (
             [{"outputs": {"answer": "At 9"}, "inptus": {"q": "When?"}}],
             "langsmith: rename `inptus` to `inputs`",

@@ -158,3 +158,11 @@ def test_common_mistakes_in_json_are_named(tmp_path: Path, text: str, message: s
         open_source(path)
     assert str(caught.value) == f"{path} {message}"
     assert hint in (caught.value.hint or "")
+
+
+@pytest.mark.parametrize("text", ["null", "5", "not JSON", "eval_set_id"])
+def test_word_in_a_json_file_is_not_the_column_of_a_table(tmp_path: Path, text: str):
+    (file := tmp_path / "x.json").write_text(text, "utf-8")
+    with pytest.raises(InputError, match="not JSON: expected an object or a list"):
+        open_source(file)
+    assert open_source(file.rename(tmp_path / "x.csv")).columns == (text,)

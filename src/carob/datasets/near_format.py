@@ -41,10 +41,22 @@ def find_near_format(
         for container, sample in samples:
             fitting = [form for form in formats if container in form.containers]
             for level in _levels(sample):
+                spelled = _keys_of_incomplete(fitting, level)
                 for form in fitting:
-                    if difference := find(form, level):
+                    if difference := find(form, level, spelled):
                         return f"this is nearly the format {form.name}: {difference}"
     return None
+
+
+def _keys_of_incomplete(formats: Sequence[Format], level: _Level) -> frozenset[str]:
+    """The keys of formats that lack another key: `eval_set_id` without `eval_cases` is not a
+    misspelled `eval_set_result_id`."""
+    return frozenset(
+        name
+        for form in formats
+        if _find_missing(form, level)
+        for name in _KEY.findall(form.recognized_by)
+    )
 
 
 def _find_bare_cases(sample: Json, formats: Sequence[Format]) -> str | None:
@@ -95,10 +107,10 @@ def _has_name(keys: Object, name: str) -> bool:
     return fold_name(name) in set(map(fold_name, keys))
 
 
-def _find_misspelled(form: Format, level: _Level) -> str | None:
+def _find_misspelled(form: Format, level: _Level, spelled: frozenset[str]) -> str | None:
     for name in _missing_names(form, level):
         key = nearest_name(name, level.keys, cutoff=_CLOSE)
-        if key is None or (name.startswith("__") and not key.startswith("_")):
+        if key is None or key in spelled or (name.startswith("__") and not key.startswith("_")):
             continue
         changed = {name if old == key else old: value for old, value in level.keys.items()}
         if form.claims(level.rebuild(changed)):
@@ -106,7 +118,9 @@ def _find_misspelled(form: Format, level: _Level) -> str | None:
     return None
 
 
-def _find_missing(form: Format, level: _Level) -> str | None:
+def _find_missing(
+    form: Format, level: _Level, _spelled: frozenset[str] = frozenset()
+) -> str | None:
     names = _missing_names(form, level)
     known = [name for name in _KEY.findall(form.recognized_by) if name not in names]
     for name in names if known else ():

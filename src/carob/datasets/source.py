@@ -47,6 +47,7 @@ _YAML = re.compile(rb" *(-[ \r\n]|[\w'][^\n,;\t:]*:([ \r\n]|$))")
 """An item, or a key: a comma before the colon makes it a CSV header."""
 _BLOCK = 1 << 20
 _YAML_SUFFIXES = (".yaml", ".yml")
+_JSON_SUFFIXES = (".json", ".jsonl", ".ndjson")
 _ZIP = b"PK\x03\x04"
 _PARQUET = "Parquet file"
 
@@ -233,7 +234,11 @@ def _open_yaml(file: InputFile, path: Path) -> Source:
 
 
 def _open_table(path: Path, dialect: TableDialect) -> Source:
-    _, columns = next(_read_csv(path, dialect))
+    _, columns = next(read_records(path, dialect))
+    if len(columns) == 1 and path.name.removesuffix(".gz").endswith(_JSON_SUFFIXES):
+        hint = "end its name in .csv if it is a table"
+        message = "not JSON: expected an object or a list"
+        raise InputError(message, where=at_line(str(path), 1), hint=hint)
     _check_columns(columns, str(path))
     return Source(
         path=path, container="table", kind="CSV file", columns=tuple(columns), dialect=dialect

@@ -18,9 +18,10 @@ from carob.config import Config
 from carob.config.trust import untrusted_error
 from carob.errors import UsageError
 from carob.judges.pool import JudgePool
+from carob.metrics import Metric
 from carob.runner.job import ScoringJob
-from carob.runner.plan import Plan
-from carob.schema import Dataset
+from carob.runner.plan import Plan, PlannedMetric
+from carob.schema import Dataset, Problem
 from carob.schema.problem import ProgressListener, ignore
 
 
@@ -50,7 +51,21 @@ def prepare_run(request: RunRequest, listeners: Listeners) -> PreparedRun:
     judges = judge_pool(config.judge, store or request.answers)
     from_data = chosen.names if chosen else ()
     plan = plan_run(config, cases.part if cases else None, judges, from_data)
+    for planned in plan.metrics:
+        if planned.threshold is not None and planned.threshold == _worst_score(planned.metric):
+            listeners.problem(_describe_idle_threshold(planned))
     return PreparedRun(config, golden, cases, judges, plan, store)
+
+
+def _worst_score(metric: Metric) -> float | None:
+    low, high = metric.scale
+    return low if metric.better == "higher" else high
+
+
+def _describe_idle_threshold(planned: PlannedMetric) -> Problem:
+    name, threshold = planned.metric.name, planned.threshold
+    message = f"every score of {name} reaches the threshold {threshold:g}, which decides nothing"
+    return Problem(where="", message=message, severity="warning")
 
 
 def _check_inputs(request: RunRequest, config: Config) -> None:
