@@ -67,6 +67,17 @@ def test_duplicate_id_names_the_line_of_its_first_use(tmp_path: Path, formats: l
     ]
 
 
+def test_stated_id_that_would_be_numbered_is_a_warning(tmp_path: Path, formats: list[Format]):
+    """A trace that names the case would belong to the first of them without a word."""
+    (file := tmp_path / "faq.csv").write_text("id,Input,ExpectedOutput\na,Hi,Hello\na,Ho,Hello\n")
+    result = validate(file, formats=formats)
+    assert [(p.where, p.message, p.severity) for p in result.problems] == [
+        ("line 3 $.id", "duplicate id 'a', first used on line 2", "warning")
+    ]
+    file.write_text("Input,ExpectedOutput\nHi,Hello\nHi,Hello\n")
+    assert validate(file, formats=formats).problems == ()
+
+
 def test_rows_after_a_broken_one_are_still_checked(tmp_path: Path, formats: list[Format]):
     rows = [explain(1), "{", explain(2, phase="prepration")]
     result = validate(write_json(tmp_path / "a.jsonl", "\n".join(rows)), formats)

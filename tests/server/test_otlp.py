@@ -133,6 +133,14 @@ def test_gzip_and_charset_are_understood(server: Process):
     assert wait_for_session(server.client, f"{0x12:032x}")["trace"]["turns"]
 
 
+def test_session_with_a_line_break_in_its_name_can_be_removed(server: Process):
+    talk = attribute("gen_ai.conversation.id", "talk\n1")
+    assert post(server.receiver, request(span(0x1E, attributes=[talk]))).status == 200
+    wait_for_session(server.client, "talk%0A1")
+    assert server.client.ask("DELETE", "/api/sessions/talk%0A1").status == 204
+    assert server.client.get("/api/sessions/talk%0A1").status == 404
+
+
 def test_log_records_without_a_trace_are_refused(server: Process):
     """They would never be part of a session, and thus stay on the disk for ever."""
     records = [

@@ -165,8 +165,7 @@ class _Validator:
             if row.note:
                 self._report_all([Problem(where="$", message=row.note, severity="note")], base)
             case = self._check_case(base, row.value)
-            identity = _identity(case, row.value)
-            if identity and not self.file.format.derives_ids:
+            if identity := self._stated_identity(case, row.value):
                 ids.add(identity.unique)
         repeated = ids.digests()
         if repeated:
@@ -254,12 +253,26 @@ class _Validator:
                 case = None if row.error else self._lens.get(row.value)
             except FormatError:
                 case = None
-            identity = _identity(case, row.value)
+            identity = self._stated_identity(case, row.value)
             if identity is None or text_digest(identity.unique) not in digests:
                 continue
             first = first_use.setdefault(identity.unique, base)
             if first != base:
-                yield base, first, _duplicate_id(identity.id, row.value)
+                yield base, first, self._duplicate_id(identity.id, row.value)
+
+    def _stated_identity(self, case: Case | None, item: Json) -> _Identity | None:
+        """The identity of a case that states its id; derived ones are numbered if they repeat."""
+        identity = _identity(case, item)
+        if identity and self.file.format.derives_ids and _path_of(item, identity.id) == "$":
+            return None
+        return identity
+
+    def _duplicate_id(self, name: str, item: Json) -> Problem:
+        where, message = _path_of(item, name), f"duplicate id {name!r}"
+        if self.file.format.derives_ids:
+            hint = f"ids must be unique; repeated ones are numbered, as in '{name}-2'"
+            return Problem(where=where, message=message, hint=hint, severity="warning")
+        return Problem(where=where, message=message, hint="ids must be unique")
 
 
 class _Identity(NamedTuple):
@@ -277,12 +290,6 @@ def _identity(case: Case | None, item: Json) -> _Identity | None:
     values = [find_member(item, name)[1] for name in ("id", "eval_id", "case_id")]
     stated = next((value for value in values if isinstance(value, str)), None)
     return _Identity(stated, f"{stated}\0") if stated is not None else None
-
-
-def _duplicate_id(name: str, item: Json) -> Problem:
-    return Problem(
-        where=_path_of(item, name), message=f"duplicate id {name!r}", hint="ids must be unique"
-    )
 
 
 def _path_of(item: Json, text: str) -> str:

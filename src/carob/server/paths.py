@@ -5,9 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from starlette.convertors import PathConvertor, register_url_convertor
+
 from carob.server.binding import Query
 from carob.server.problems import RequestError
 
+
+class _AnyTextConvertor(PathConvertor):
+    """The rest of an address. Starlette's own ends at a line break, and agents name sessions."""
+
+    regex = "(?s:.*)"
+
+
+register_url_convertor("path", _AnyTextConvertor())
 _PLACES = re.compile(r"\d{1,9}(?:,\d{1,9})*", re.ASCII)
 
 
