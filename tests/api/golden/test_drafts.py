@@ -12,6 +12,7 @@ from carob.api.golden import folder as golden
 from carob.api.golden.folder import GoldenFolder
 from carob.errors import NotFoundError, RefusedError, StaleError, UsageError
 from carob.schema import Case
+from carob.schema.digest import expectation_digest
 
 SAMPLES = Path(__file__).parents[2] / "samples"
 
@@ -74,6 +75,23 @@ def test_edit_of_a_state_that_is_gone_is_stale(folder: GoldenFolder):
         drafts.put_case(folder, "garden_returns", case, seen=drafts.NEW)
     with pytest.raises(StaleError):
         drafts.delete_case(folder, "garden_returns", case.id, seen="sha256:0")
+
+
+def test_only_what_a_run_expected_is_approved_with_its_answer(folder: GoldenFolder):
+    case = first_case(folder)
+    scored = expectation_digest(case)
+    tagged = msgspec.structs.replace(case, tags=("seen",))  # no change of what is expected
+    drafts.put_case(folder, "garden_returns", tagged, seen=None)
+    approved = drafts.approve_scored_case(
+        folder, "garden_returns", case.id, scored=scored, by="Ida"
+    )
+    assert approved.review == "approved"
+    turns = (msgspec.structs.replace(case.turns[0], response="Something else."), *case.turns[1:])
+    drafts.put_case(
+        folder, "garden_returns", msgspec.structs.replace(tagged, turns=turns), seen=None
+    )
+    with pytest.raises(StaleError, match="has changed since the run"):
+        drafts.approve_scored_case(folder, "garden_returns", case.id, scored=scored, by="Ida")
 
 
 def test_draft_states_changes_and_the_version_that_they_require(folder: GoldenFolder):

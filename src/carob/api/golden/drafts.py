@@ -33,7 +33,7 @@ from carob.errors import NotFoundError, RefusedError, StaleError, UsageError
 from carob.files.lock import lock_folder
 from carob.runner.case_index import CaseIndex, begins_with
 from carob.schema import Bump, Case, Dataset, Diff, Release, ReviewStatus
-from carob.schema.digest import case_digest, dataset_digest
+from carob.schema.digest import case_digest, dataset_digest, expectation_digest
 from carob.schema.draft import Draft, DraftCase, DraftCasePage
 from carob.text.spelling import did_you_mean
 from carob.versions.numbers import bump_version, first_version, parse_version
@@ -191,16 +191,16 @@ def review_case(
         return _draft_case(_find_case(load(file), case))
 
 
-def review_cases(
-    folder: GoldenFolder, name: str, cases: Sequence[str], status: ReviewStatus, *, by: str
-) -> None:
-    """Set the review status of several cases at once."""
-    with registry_lock(folder.registry):
-        file = find_file(folder, name)
-        dataset = load(file)
-        for case in cases:
-            _find_case(dataset, case)
-        mark_reviewed(file, cases, status, by=by)
+def approve_scored_case(
+    folder: GoldenFolder, name: str, case: str, *, scored: str | None, by: str
+) -> DraftCase:
+    """Approve a case whose answer somebody has reviewed in a run. `scored` is the digest of what
+    the run expected; raises `StaleError` if the case expects something else by now."""
+    current = _find_case(load_draft(folder, name), case)
+    if scored not in (None, expectation_digest(current)):
+        hint = "score it again, then approve it"
+        raise StaleError(f"case {case!r} has changed since the run", hint=hint)
+    return review_case(folder, name, case, "approved", by=by, seen=case_digest(current))
 
 
 def diff_versions(folder: GoldenFolder, name: str, old: str, new: str | None = None) -> Diff:

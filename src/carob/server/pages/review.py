@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from carob.api.calibration import save_calibration
-from carob.api.golden.drafts import review_case
+from carob.api.golden.drafts import approve_scored_case
 from carob.api.review import (
     calibrate_queue,
     get_item,
@@ -136,7 +136,8 @@ def _approve(workspace: Workspace, queue: str, form: LabelForm) -> None:
     view = view_case(run, item.case, store=workspace.store)
     if view.run.dataset is None:
         raise RequestError(409, "the run has no golden data")
-    review_case(workspace.folder, view.run.dataset.name, item.case, "approved", by=form.by)
+    name, scored = view.run.dataset.name, view.attempts[0].result.digest
+    approve_scored_case(workspace.folder, name, item.case, scored=scored, by=form.by)
 
 
 def _progress(queue: ReviewQueue, item: ReviewItem) -> Markup:
