@@ -172,7 +172,19 @@ def test_without_cases_scored_in_both_runs_the_result_is_inconclusive(run: MakeR
         (ComparisonRules(alpha=0.0), "alpha is 0, expected a number between 0 and 1"),
         (
             ComparisonRules(margin=-0.1),
-            "the margin is -0.1, expected a share of the scale from 0 to 1",
+            "the margin is -0.1, expected a share of the scale, 0 to below 1",
+        ),
+        (
+            ComparisonRules(margin=1.0),
+            "the margin is 1, expected a share of the scale, 0 to below 1",
+        ),
+        (
+            ComparisonRules(margins={"recall": 1.0}),
+            "the margin of 'recall' is 1, expected less than its scale",
+        ),
+        (
+            ComparisonRules(margins={"pass_rate": 1.0}),
+            "the margin of 'pass_rate' is 1, expected less than its scale",
         ),
         (ComparisonRules(margins={"recal": 0.1}), "'recal' is not a metric that both runs share"),
         (ComparisonRules(deciding=["cost"]), "'cost' is not a metric that both runs share"),

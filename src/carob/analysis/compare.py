@@ -46,7 +46,8 @@ def compare(before: Run, after: Run, rules: ComparisonRules) -> Comparison:
 def compare_tables(before: ScoreTable, after: ScoreTable, rules: ComparisonRules) -> Comparison:
     """Compare two runs, read with the same numbers of cases."""
     aligned = align(before, after)
-    rules.check([PASS_RATE, *aligned.specs])
+    scales = {name: spec.scale for name, spec in aligned.specs.items()}
+    rules.check({PASS_RATE: (0.0, 1.0), **scales})
     tests = [*_run_tests(aligned, rules)]
     adjustment = _choose_adjustment(aligned)
     same_run = before.run.id == after.run.id

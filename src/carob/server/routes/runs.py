@@ -25,7 +25,8 @@ from carob.server.workspace import Workspace
 
 endpoints = Endpoints()
 Limit = Annotated[int, msgspec.Meta(ge=1, le=1000)]
-Share = Annotated[float, msgspec.Meta(gt=0, lt=1)]
+Margin = Annotated[float, msgspec.Meta(ge=0, lt=1)]
+Alpha = Annotated[float, msgspec.Meta(gt=0, lt=1)]
 
 _REPORTS = {
     "html": ("html", "text/html; charset=utf-8"),
@@ -87,9 +88,9 @@ class CompareQuery(Query, frozen=True):
 
     base: str
     run: str
-    margin: Share = MARGIN
+    margin: Margin = MARGIN
     """How much worse still counts as equal, as a share of each metric's scale."""
-    alpha: Share = ALPHA
+    alpha: Alpha = ALPHA
     """The share of comparisons that may find a difference where there is none."""
 
 
@@ -98,8 +99,8 @@ class GateRequest(Query, frozen=True):
 
     run: str
     baseline: str | None = None
-    margin: Share | None = None
-    alpha: Share | None = None
+    margin: Margin | None = None
+    alpha: Alpha | None = None
 
 
 class CaseResults(WholeList, frozen=True, kw_only=True, omit_defaults=False):
