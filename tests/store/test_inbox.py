@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 
 from carob.store import Database
@@ -46,6 +47,27 @@ def test_removed_session_does_not_come_back_from_a_slower_server(store_url: str)
         assert remove_sessions(first, ["talk"]) == 1
         assert write_index(second, update, 0, 1, at=6) is None
         assert sessions_since(second, 0, 10) == []
+
+
+def test_removed_session_takes_only_its_payloads_and_no_time_for_the_others(store_url: str):
+    """Receivers wait for it: a search for the traces of every payload would take minutes."""
+    number = 30_000
+    with open_inbox(store_url) as database:
+        receive(database, number + 3)
+        # Traces whose order is not that of their payloads, as in life.
+        ids = {n: f"{n * 7919 % 30_011:05}" for n in range(1, number + 1)}
+        update = {ids[n]: trace("busy", "1", payload=n) for n in ids}
+        both = frozenset((number + 1, number + 2))
+        update["gone"] = TraceUpdate("gone", 2, 1, 2, None, frozenset("1"), both | {7})
+        update["stays"] = TraceUpdate("stays", 2, 1, 2, None, frozenset("1"), both - {number + 1})
+        write_index(database, update, 0, number + 3, at=5)
+        start = time.monotonic()
+        remove_sessions(database, ["gone"])
+        assert time.monotonic() - start < 5
+        (row,) = database.rows("SELECT COUNT(*) FROM payloads", ())
+        assert row[0] == number + 2  # all but the one that only `gone` needed
+        left = database.rows("SELECT number FROM payloads WHERE number > ?", (number,))
+        assert [number for (number,) in sorted(left)] == [number + 2, number + 3]
 
 
 def test_spans_of_one_session_are_counted_when_two_servers_index_at_once(store_url: str):

@@ -21,19 +21,39 @@ def remove_sessions(database: Database, sessions: Iterable[str]) -> int:
     with database.writing():
         database.lock()
         database.lock_table("sessions")  # as the indexer does
+        numbers: set[int] = set()
         for session in sessions:
+            numbers |= _payloads_of(database, session)
             removed += _remove_session(database, session)
-        # The last payload in the index loses its content only. SQLite would give its number to the
-        # next payload, which the indexer would then take for one that it has read.
-        indexed = indexed_payload(database)
-        sql = f"DELETE FROM payloads WHERE number < ? AND {_UNUSED}"  # noqa: S608 - own words
-        database.execute(sql, (indexed,))
-        sql = f"UPDATE payloads SET body = ?, packing = ? WHERE number = ? AND {_UNUSED}"  # noqa: S608
-        database.execute(sql, (b"", "", indexed))
+        if numbers:
+            _remove_unused(database, min(numbers), max(numbers))
     return removed
 
 
-_UNUSED = "NOT EXISTS (SELECT 1 FROM trace_payloads t WHERE t.payload = payloads.number)"
+def _payloads_of(database: Database, session: str) -> set[int]:
+    sql = (
+        "SELECT payload FROM trace_payloads"
+        " WHERE trace_id IN (SELECT trace_id FROM session_traces WHERE session = ?)"
+    )
+    return {row[0] for row in database.rows(sql, (session,))}
+
+
+def _remove_unused(database: Database, first: int, last: int) -> None:
+    """Remove the payloads in a range that no trace needs. A payload is not looked up by its traces:
+    without an index, which receivers would pay for, that takes a scan for each."""
+    # The last payload in the index loses its content only. SQLite would give its number to the
+    # next payload, which the indexer would then take for one that it has read.
+    indexed = indexed_payload(database)
+    sql = f"DELETE FROM payloads WHERE number < ? AND number IN {_UNUSED}"  # noqa: S608 - own words
+    database.execute(sql, (indexed, first, last, first, last))
+    sql = f"UPDATE payloads SET body = ?, packing = ? WHERE number = ? AND number IN {_UNUSED}"  # noqa: S608
+    database.execute(sql, (b"", "", indexed, first, last, first, last))
+
+
+_UNUSED = (
+    "(SELECT number FROM payloads WHERE number BETWEEN ? AND ?"
+    " EXCEPT SELECT payload FROM trace_payloads WHERE payload BETWEEN ? AND ?)"
+)
 
 
 def _remove_session(database: Database, session: str) -> int:
