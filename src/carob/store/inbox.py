@@ -339,7 +339,8 @@ def trace_payloads(database: Database, traces: Iterable[str]) -> Generator[Paylo
 def _payloads(database: Database, numbers: Iterable[int]) -> Iterator[Payload]:
     for number in sorted(numbers):
         sql = "SELECT at, kind, packing, body FROM payloads WHERE number = ?"
-        yield from (Payload(*row) for row in database.rows(sql, (number,)))  # pyright: ignore[reportArgumentType] - its columns
+        # As a list: whoever stops at a damaged payload must not leave a cursor open.
+        yield from [Payload(*row) for row in database.rows(sql, (number,))]  # pyright: ignore[reportArgumentType] - its columns
 
 
 def _payload_numbers(database: Database, trace: str) -> list[int]:

@@ -10,7 +10,7 @@ import pytest
 
 from carob.api.load import load
 from carob.api.serving import sessions as api
-from carob.errors import NotFoundError, RefusedError
+from carob.errors import FormatError, NotFoundError, RefusedError
 from carob.schema import Dataset
 from carob.schema.case import Case
 from carob.schema.trace import Turn
@@ -104,6 +104,18 @@ def test_sessions_can_be_read_while_the_disk_is_full(tmp_path: Path):
     (session,) = api.list_sessions(store).items
     assert (session.turns, session.first_message) == (1, "Is it open?")
     assert api.open_session(store, session.id).trace
+
+
+def test_damaged_session_does_not_hide_the_others(tmp_path: Path):
+    store = str(tmp_path / "carob.db")
+    send(store, chat(1, "Is it open?", "Until six."))
+    send(store, chat(2, "Thanks!", "Bye."))
+    with sqlite3.connect(inbox_url(store)) as database:
+        database.execute("UPDATE payloads SET body = substr(body, 1, 20) WHERE number = 1")
+    listed = {session.id: session.turns for session in api.list_sessions(store).items}
+    assert listed == {trace_id(1): None, trace_id(2): 1}
+    with pytest.raises(FormatError, match="damaged payload"):
+        api.open_session(store, trace_id(1))
 
 
 def test_unknown_sessions_are_errors(store: str):

@@ -9,7 +9,7 @@ from functools import lru_cache
 import msgspec
 
 from carob.api.serving.ingest import read_payload
-from carob.errors import OutputError
+from carob.errors import FormatError, OutputError
 from carob.files.collector import collector_paused
 from carob.schema import Problem, Span, Trace
 from carob.schema.base import prepare_type
@@ -47,9 +47,13 @@ def session_trace(database: Database, row: SessionRow, problems: list[Problem]) 
 
 def read_summaries(database: Database, rows: Sequence[SessionRow]) -> list[SessionRow]:
     """Build the traces of sessions and return their rows with the summaries. Only these are cached:
-    a list needs no more, and compressing a trace takes a third of the time."""
+    a list needs no more, and compressing a trace takes a third of the time. Sessions that cannot be
+    read are left out: opening one says why, and the others can still be listed."""
+    read: list[tuple[SessionRow, None, TraceSummary]] = []
     with collector_paused():
-        read = [(row, None, _summarise(_build_trace(database, row, []))) for row in rows]
+        for row in rows:
+            with suppress(FormatError):  # damaged on disk
+                read.append((row, None, _summarise(_build_trace(database, row, []))))
     if read:
         _cache(database, read)
     return [row._replace(**summary._asdict()) for row, _, summary in read]
