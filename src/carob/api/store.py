@@ -14,7 +14,7 @@ from carob.store import DEFAULT, open_store
 from carob.store.blobs import save_traces
 from carob.store.document import split_run
 from carob.store.inbox import inbox_url
-from carob.store.runs import save_execution
+from carob.store.runs import LONGEST_FACET, label_text, save_execution
 from carob.store.url import check_store_url, is_postgres, store_place
 
 _LABEL = re.compile(r"[A-Za-z][\w.-]{0,63}")
@@ -95,11 +95,15 @@ def _ci_branch() -> str | None:
 
 
 def check_labels(labels: Mapping[str, str]) -> None:
-    """Raise `UsageError` for a label name that could not be looked up."""
-    for key in labels:
+    """Raise `UsageError` for a label that could not be looked up."""
+    for key, value in labels.items():
         if not _LABEL.fullmatch(key) or key == "latest":
             hint = "use letters, digits, `.`, `_` and `-`, as in branch=main"
-            raise UsageError(f"invalid label name {key!r}", hint=hint)
+            raise UsageError(f"invalid label name {key!r:.80}", hint=hint)
+        length = len(label_text(key, value))
+        if length > LONGEST_FACET:  # it would be cut, and found by what it has not
+            message = f"the label {key!r} has {length:,} characters, expected at most"
+            raise UsageError(f"{message} {LONGEST_FACET}")
 
 
 def stored_bytes(store: str) -> int | None:

@@ -34,7 +34,7 @@ _EXECUTIONS = (
 )
 _FACETS = ("kind", "value", "at", "execution")
 _FACET_GROUPS = ("agent", "tag")
-_LONGEST = 255
+LONGEST_FACET = 255
 """Characters of a facet; index entries have a size limit."""
 BATCH = 5_000
 """Cases that are read at once."""
@@ -127,7 +127,7 @@ def label_text(key: str, value: str) -> str:
 
 def facet_value(text: str) -> str:
     """A text as facet value: shortened, and without characters that PostgreSQL rejects."""
-    return column_text(text)[:_LONGEST]
+    return column_text(text)[:LONGEST_FACET]
 
 
 def _save_results(database: Database, document: RunDocument) -> int:

@@ -26,7 +26,7 @@ def new_token(store: str, name: str, roles: Sequence[str]) -> NewToken:
     """Make a token. It is returned once and stored as a digest."""
     if not _NAME.fullmatch(name):
         hint = "use letters, digits, `.`, `_` and `-`"
-        raise UsageError(f"invalid token name {name!r}", hint=hint)
+        raise UsageError(f"invalid token name {name!r:.80}", hint=hint)
     unknown = [role for role in roles if role not in ROLES]
     if unknown or not roles:
         found = repr(unknown[0]) if unknown else "none"
