@@ -123,6 +123,14 @@ def test_missing_golden_file_is_an_error(shop: pytest.Pytester):
     result.stdout.fnmatch_lines(["pytest.mark.golden: *gone.json: no such file"])
 
 
+def test_golden_file_without_cases_is_an_error_and_not_a_skipped_test(shop: pytest.Pytester):
+    shop.makefile(".json", empty='{"eval_set_id": "emptied", "eval_cases": []}')
+    shop.makepyfile('import pytest\n@pytest.mark.golden("empty.json")\ndef test_shop(): ...')
+    result = shop.runpytest_inprocess()
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["pytest.mark.golden: emptied has no cases"])
+
+
 def test_cases_are_chosen_by_tag_and_by_expression(shop: pytest.Pytester):
     shop.makepyfile("""
         import pytest

@@ -14,7 +14,7 @@ from carob.api.load import load
 from carob.api.running.suite_runs import SuiteInfo, check_mergeable, record_test
 from carob.api.store import store_url
 from carob.api.testing import Scores, Suite, suite
-from carob.errors import CarobError, UsageError
+from carob.errors import CarobError, InputError, UsageError
 from carob.pytest_plugin.arguments import Arguments, parse_marker
 from carob.pytest_plugin.fixture import Golden, GoldenTest
 from carob.schema import Dataset
@@ -40,6 +40,8 @@ class GoldenSession:
         try:
             _check_single_marker(metafunc)
             arguments, selected = self._suite(mark)
+            if not selected.cases:  # pytest would skip the test, and the session would pass
+                raise InputError(f"{selected.dataset.name} has no cases")
         except CarobError as error:
             hint = f"\n\nhint: {error.hint}" if error.hint else ""
             raise pytest.Collector.CollectError(f"pytest.mark.golden: {error}{hint}") from error
