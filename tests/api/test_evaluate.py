@@ -79,6 +79,20 @@ def test_threshold_that_every_score_reaches_is_named(metric: str, threshold: str
     assert texts == ([expected] if warns else [])
 
 
+@pytest.mark.parametrize(("metric", "warns"), [(METRIC, True), ("contract", False)])
+def test_profile_that_decides_nothing_is_named(metric: str, warns: bool):
+    problems: list[Problem] = []
+    planned = RunRequest(
+        golden="support.explain.jsonl",
+        metrics=[metric],
+        profile="prep_default",
+        save=False,
+    )
+    evaluate(planned, Listeners(problem=problems.append))
+    expected = "the profile prep_default decides nothing: no metric of the run is part of it"
+    assert [problem.message for problem in problems] == ([expected] if warns else [])
+
+
 def test_run_that_cannot_be_saved_is_returned_with_a_warning():
     Path("folder").mkdir()
     problems: list[Problem] = []

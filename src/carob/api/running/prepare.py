@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,6 +20,7 @@ from carob.config.trust import untrusted_error
 from carob.errors import UsageError
 from carob.judges.pool import JudgePool
 from carob.metrics import Metric
+from carob.policy.profile import Profile
 from carob.runner.job import ScoringJob
 from carob.runner.plan import Plan, PlannedMetric
 from carob.schema import Dataset, Problem
@@ -51,10 +53,29 @@ def prepare_run(request: RunRequest, listeners: Listeners) -> PreparedRun:
     judges = judge_pool(config.judge, store or request.answers)
     from_data = chosen.names if chosen else ()
     plan = plan_run(config, cases.part if cases else None, judges, from_data)
+    for problem in _find_idle_rules(plan):
+        listeners.problem(problem)
+    return PreparedRun(config, golden, cases, judges, plan, store)
+
+
+def _find_idle_rules(plan: Plan) -> Iterator[Problem]:
+    """Name what was asked for and decides nothing: a case that passes would pass anyway."""
     for planned in plan.metrics:
         if planned.threshold is not None and planned.threshold == _worst_score(planned.metric):
-            listeners.problem(_describe_idle_threshold(planned))
-    return PreparedRun(config, golden, cases, judges, plan, store)
+            yield _describe_idle_threshold(planned)
+    if plan.profile and not _decides(plan.profile, plan.metrics):
+        yield _describe_idle_profile(plan.profile)
+
+
+def _decides(profile: Profile, metrics: Iterable[PlannedMetric]) -> bool:
+    names = [planned.metric.name for planned in metrics]
+    return any(map(profile.weighs, names)) or (profile.hard_fail.contract and "contract" in names)
+
+
+def _describe_idle_profile(profile: Profile) -> Problem:
+    message = f"the profile {profile.name} decides nothing: no metric of the run is part of it"
+    hint = f"its metrics: {', '.join(profile.metrics)}"
+    return Problem(where="", message=message, hint=hint, severity="warning")
 
 
 def _worst_score(metric: Metric) -> float | None:
