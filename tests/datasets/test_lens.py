@@ -7,10 +7,12 @@ import pytest
 
 from carob.datasets.formats.adk import AdkFormat
 from carob.datasets.formats.examples import ExamplesFormat
+from carob.datasets.formats.questions import QuestionsFormat
 from carob.errors import FormatError
 from carob.schema import Case, ToolCall, Turn
 
 ADK, EXAMPLES = AdkFormat().cases("document"), ExamplesFormat().cases("document")
+QUESTIONS = QuestionsFormat().cases("document")
 LENSES = {lens.key: lens for lens in (ADK, EXAMPLES)}
 
 
@@ -49,3 +51,13 @@ def test_invalid_round_trip_data_is_an_error_with_a_hint():
         ADK.get({"eval_id": "a", "conversation": [], "carob": {"lots": 1}})
     assert raised.value.where == "$.carob"
     assert "delete the key 'carob'" in str(raised.value.hint)
+
+
+@pytest.mark.parametrize("value", ["x", None, {}, [], {"lost": {"at": {"id": {"=": "other"}}}}])
+def test_own_value_at_the_reserved_path_is_preserved(value: Any):
+    """It is the user's, and no round-trip data, whatever it looks like."""
+    case = Case(id="a", turns=(Turn(user="Hi", response="Hello"),), metadata={"carob": value})
+    for lens in (QUESTIONS, EXAMPLES):
+        output = lens.put(case, {lens.key: lens})
+        back = lens.get(lens.embed(output.doc, output.round_trip))
+        assert msgspec.structs.replace(back, origin=None) == case

@@ -85,6 +85,38 @@ def test_empty_if_match_does_not_overwrite_any_state(api: Client):
     assert any_state.status == 200
 
 
+@pytest.mark.parametrize(
+    ("part", "place"),
+    [
+        ('"tool_cals": []', "$"),
+        ('"turns": [{"user": "Hi", "respones": "Hello"}]', "$.turns[0]"),
+        ('"turns": [{"tool_calls": [{"name": "f", "arg": {}}]}]', "$.turns[0].tool_calls[0]"),
+    ],
+)
+def test_misspelled_expectation_is_an_error(api: Client, part: str, place: str):
+    """Ignored, it would expect nothing, and every answer would pass."""
+    body = f'{{"id": "new", {part}}}'.encode()
+    path = "/api/datasets/garden_returns/cases/new"
+    answer = api.ask("PUT", path, body, {**JSON, "If-None-Match": "*"})
+    assert answer.status == 400, answer.body
+    assert "unknown field" in answer.json()["detail"]
+    assert answer.json()["problems"][0]["where"] == place
+    assert api.get(path).status == 404
+
+
+def test_case_with_a_reserved_key_does_not_break_the_dataset(api: Client):
+    golden = {"golden_questions": [{"id": "a", "user_inputs": ["Hi"], "agents_evaluated": ["b"]}]}
+    golden["golden_questions"][0]["reference_data"] = {"expected_response": "Hello"}  # pyright: ignore[reportArgumentType]
+    sent = {**JSON, "X-File-Name": "reserved_golden.json"}
+    assert api.ask("POST", "/api/datasets", json.dumps(golden).encode(), sent).status == 201
+    path = "/api/datasets/reserved_golden/cases/new"
+    case = {"id": "new", "turns": [{"user": "Hi"}], "metadata": {"carob": "x", "k": 1}}
+    answer = api.ask("PUT", path, json.dumps(case).encode(), {**JSON, "If-None-Match": "*"})
+    assert answer.status == 201, answer.body
+    assert api.get(path).json()["case"]["metadata"] == {"carob": "x", "k": 1}
+    assert api.ask("DELETE", "/api/datasets/reserved_golden").status == 204
+
+
 def test_review_is_of_the_state_that_was_seen(api: Client):
     page = api.get("/api/datasets/garden_returns/cases?limit=1").json()
     path = f"/api/datasets/garden_returns/cases/{page['items'][0]['case']['id']}"

@@ -106,7 +106,9 @@ class Lens(Generic[N]):
         extras = self._collect_extras(origin, lenses)
         # Write, read and write again: a document of ours must not have an extra of its own.
         doc = self.write(self._read_stated(self.write(model)))
-        doc = patch.apply(doc, extras.pop(self.key, None))
+        # What the model has at the reserved path is preserved there: read again as it is, it would
+        # be taken for what was preserved.
+        doc = self._without_reserved(patch.apply(doc, extras.pop(self.key, None)))
         read_back = self._read_stated(doc)
         # Compared after the extra was applied: it may state what the format alone would lose.
         lost = patch.diff(_plain(read_back), _plain(self._without_derived(model, read_back)))
@@ -141,6 +143,14 @@ class Lens(Generic[N]):
         if value is None:
             return doc, None
         return _without_member(doc, self.reserved_path), _parse(value, self.reserved_path)
+
+    def _without_reserved(self, doc: Json) -> Json:
+        if self.reserved_path is None or not isinstance(doc, dict):
+            return doc
+        *parents, key = self.reserved_path
+        owner = _member(doc, tuple(parents))
+        has_it = isinstance(owner, dict) and key in owner
+        return _without_member(doc, self.reserved_path) if has_it else doc
 
     def _restore(self, model: N, round_trip: RoundTrip) -> N:
         try:

@@ -254,9 +254,31 @@ def _convert(values: Mapping[str, object], kind: type[T], status: int) -> T:
 
 def _decode(data: bytes, kind: type[T]) -> T:
     try:
-        return msgspec.json.decode(data, type=prepare_type(kind))
+        body = msgspec.json.decode(data, type=prepare_type(kind))
+        unknown = _find_unknown(msgspec.json.decode(data), body, "$")
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise _invalid(error, 400) from error
+    if unknown:
+        raise _invalid(ValueError(unknown), 400)
+    return body
+
+
+def _find_unknown(found: Any, read: Any, path: str) -> str | None:
+    """Name a field that the struct which was read from it does not have. Structs of files ignore
+    such fields, because formats preserve them; of a request they would be lost."""
+    if isinstance(read, msgspec.Struct) and isinstance(found, dict):
+        fields = dict(zip(read.__struct_encode_fields__, read.__struct_fields__, strict=True))
+        members = cast("dict[str, Any]", found)
+        unknown = next((name for name in members if name not in fields), None)
+        if unknown is not None:
+            return f"Object contains unknown field `{unknown}` - at `{path}`"
+        inner = ((f"{path}.{name}", members[name], getattr(read, fields[name])) for name in members)
+    elif isinstance(read, tuple) and isinstance(found, list):
+        pairs = zip(cast("list[Any]", found), cast("tuple[Any, ...]", read), strict=False)
+        inner = ((f"{path}[{index}]", *pair) for index, pair in enumerate(pairs))
+    else:
+        return None
+    return next(filter(None, (_find_unknown(value, own, at) for at, value, own in inner)), None)
 
 
 def _invalid(error: Exception, status: int) -> RequestError:
