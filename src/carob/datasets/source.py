@@ -234,7 +234,7 @@ def _open_yaml(file: InputFile, path: Path) -> Source:
 
 
 def _open_table(path: Path, dialect: TableDialect) -> Source:
-    _, columns = next(read_records(path, dialect))
+    _, columns = next(_read_csv(path, dialect))
     if len(columns) == 1 and path.name.removesuffix(".gz").endswith(_JSON_SUFFIXES):
         hint = "end its name in .csv if it is a table"
         message = "not JSON: expected an object or a list"

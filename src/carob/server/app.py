@@ -101,7 +101,7 @@ def _allowed_methods(request: Request) -> list[str]:
     return sorted({method for route in matching for method in route.methods or ()})
 
 
-async def _unexpected_error(_request: Request, error: Exception) -> Response:
+async def _unexpected_error(request: Request, error: Exception) -> Response:
     detail = f"unexpected {type(error).__name__}"
     return _refuse(RequestError(500, detail, hint="the server's log has the details"), request)
 

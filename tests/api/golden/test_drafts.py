@@ -11,7 +11,7 @@ from carob.api.golden import drafts
 from carob.api.golden import folder as golden
 from carob.api.golden.folder import GoldenFolder
 from carob.errors import NotFoundError, RefusedError, StaleError, UsageError
-from carob.schema import Case
+from carob.schema import Case, Turn
 from carob.schema.digest import expectation_digest
 
 SAMPLES = Path(__file__).parents[2] / "samples"
@@ -92,6 +92,16 @@ def test_only_what_a_run_expected_is_approved_with_its_answer(folder: GoldenFold
     )
     with pytest.raises(StaleError, match="has changed since the run"):
         drafts.approve_scored_case(folder, "garden_returns", case.id, scored=scored, by="Ida")
+
+
+def test_case_that_the_format_cannot_hold_is_refused_and_nothing_is_written(folder: GoldenFolder):
+    file = folder.path / "faq.csv"
+    before = file.read_bytes()
+    case = Case(id="new", turns=(Turn(user="Are you open on Monday?"),))
+    with pytest.raises(RefusedError, match="the format csv cannot hold case 'new'"):
+        drafts.put_case(folder, "faq", case, seen=drafts.NEW)
+    assert file.read_bytes() == before
+    assert not file.with_name("faq.csv.carob.json").exists()
 
 
 def test_draft_states_changes_and_the_version_that_they_require(folder: GoldenFolder):

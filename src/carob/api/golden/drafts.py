@@ -203,6 +203,18 @@ def approve_scored_case(
     return review_case(folder, name, case, "approved", by=by, seen=case_digest(current))
 
 
+def review_cases(
+    folder: GoldenFolder, name: str, cases: Sequence[str], status: ReviewStatus, *, by: str
+) -> None:
+    """Set the review status of several cases at once."""
+    with registry_lock(folder.registry):
+        file = find_file(folder, name)
+        dataset = load(file)
+        for case in cases:
+            _find_case(dataset, case)
+        mark_reviewed(file, cases, status, by=by)
+
+
 def diff_versions(folder: GoldenFolder, name: str, old: str, new: str | None = None) -> Diff:
     """Return the changes of a dataset from a release to another one, or to its draft."""
     before = load_reference(f"{name}@{old}", folder.registry)

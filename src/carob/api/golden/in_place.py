@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import msgspec
 
-from carob.api.datasets import save
+from carob.api.datasets import save, save_with_losses
 from carob.api.load import format_name, golden_formats
 from carob.datasets.read import open_golden
 from carob.datasets.sidecar import has_sidecar, read_sidecar, sidecar_path, write_with_sidecar
 from carob.datasets.splice import splice_json
+from carob.errors import RefusedError
 from carob.files.opening import read_packed
-from carob.schema import Dataset
+from carob.schema import Dataset, Loss
 
 
 def encode_files(dataset: Dataset, file: Path) -> dict[str, bytes]:
@@ -39,8 +41,18 @@ def save_in_place(dataset: Dataset, file: Path) -> None:
     escapes, and a table whose cells are the same keeps all of its bytes."""
     with TemporaryDirectory() as folder:
         copy = Path(folder) / file.name
-        save(dataset, copy, format=format_name(dataset))
+        form = format_name(dataset)
+        _check_complete(save_with_losses(dataset, copy, format=form), form, file)
         write_with_sidecar(file, _merge(file, copy), read_sidecar(copy))
+
+
+def _check_complete(losses: Sequence[Loss], form: str | None, file: Path) -> None:
+    """Raise `RefusedError` if the format cannot hold a whole case: it would be preserved for other
+    formats, and be no case of this dataset any more."""
+    omitted = next((loss for loss in losses if loss.field == "$"), None)
+    if omitted:
+        message = f"the format {form} cannot hold case {omitted.case!r}: {omitted.reason}"
+        raise RefusedError(message, where=file.name, hint="add what is missing")
 
 
 def _merge(file: Path, copy: Path) -> bytes:
