@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from tests.captures.scenario import Reply
+from tests.captures.scenario import Call, Reply
 
 CREATED = 1_700_000_000
 
@@ -33,6 +33,11 @@ class Served(NamedTuple):
         return [f"call_{self.number}_{index}" for index in range(len(self.reply.calls))]
 
 
+def write_args(call: Call) -> str:
+    """The arguments of a call as the model writes them, which need not be JSON."""
+    return json.dumps(call.args) if call.raw is None else call.raw
+
+
 def usage_of(number: int) -> Usage:
     """The tokens of the n-th call: all different, and zero where providers say zero."""
     return Usage(100 * number + 7, 10 * number + 3, 64 if number % 2 == 0 else 0, number % 3)
@@ -44,11 +49,13 @@ def chat_completion(served: Served) -> dict[str, Any]:
         {
             "id": call_id,
             "type": "function",
-            "function": {"name": call.name, "arguments": json.dumps(call.args)},
+            "function": {"name": call.name, "arguments": write_args(call)},
         }
         for call_id, call in zip(served.call_ids, served.reply.calls, strict=True)
     ]
     message: dict[str, Any] = {"role": "assistant", "content": served.reply.text or None}
+    if served.reply.reasoning:
+        message["reasoning_content"] = served.reply.reasoning
     if calls:
         message["tool_calls"] = calls
     finish = "tool_calls" if calls else "stop"
@@ -82,6 +89,8 @@ def stream_chat_completion(served: Served, *, with_usage: bool) -> Iterator[dict
         return {**base, "choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}
 
     yield chunk({"role": "assistant", "content": "" if served.reply.text else None})
+    for part in _halves(served.reply.reasoning):
+        yield chunk({"reasoning_content": part})
     for part in _halves(served.reply.text):
         yield chunk({"content": part})
     for index, call in enumerate(whole["choices"][0]["message"].get("tool_calls", ())):
@@ -108,6 +117,9 @@ def _halves(text: str) -> list[str]:
 def response(served: Served) -> dict[str, Any]:
     """OpenAI Responses."""
     output: list[dict[str, Any]] = []
+    if served.reply.reasoning:
+        summary = [{"type": "summary_text", "text": served.reply.reasoning}]
+        output.append({"type": "reasoning", "id": f"rs_{served.number}", "summary": summary})
     if served.reply.text:
         content: dict[str, Any] = {
             "type": "output_text",
@@ -130,7 +142,7 @@ def response(served: Served) -> dict[str, Any]:
                 "id": f"fc_{call_id[5:]}",
                 "call_id": call_id,
                 "name": call.name,
-                "arguments": json.dumps(call.args),
+                "arguments": write_args(call),
                 "status": "completed",
             }
         )
@@ -174,6 +186,10 @@ def stream_response(served: Served) -> Iterator[dict[str, Any]]:
 
 
 def _stream_item(index: int, item: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    if item["type"] == "reasoning":
+        yield {"type": "response.output_item.added", "output_index": index, "item": item}
+        yield {"type": "response.output_item.done", "output_index": index, "item": item}
+        return
     place = {"item_id": item["id"], "output_index": index}
     is_text = item["type"] == "message"
     empty: dict[str, Any] = {"content": []} if is_text else {"arguments": ""}
@@ -200,6 +216,9 @@ def _stream_item(index: int, item: dict[str, Any]) -> Iterator[dict[str, Any]]:
 def anthropic_message(served: Served) -> dict[str, Any]:
     """Anthropic messages, which count cached tokens beside the input tokens."""
     content: list[dict[str, Any]] = []
+    if served.reply.reasoning:
+        thinking = served.reply.reasoning
+        content.append({"type": "thinking", "thinking": thinking, "signature": "c2ln"})
     if served.reply.text:
         content.append({"type": "text", "text": served.reply.text})
     for call_id, call in zip(served.call_ids, served.reply.calls, strict=True):
@@ -222,6 +241,13 @@ def anthropic_message(served: Served) -> dict[str, Any]:
     }
 
 
+_EMPTY_BLOCKS: dict[str, dict[str, Any]] = {
+    "thinking": {"thinking": "", "signature": ""},
+    "text": {"text": ""},
+    "tool_use": {"input": {}},
+}
+
+
 def stream_anthropic_message(served: Served) -> Iterator[dict[str, Any]]:
     """Anthropic messages, as events."""
     whole = anthropic_message(served)
@@ -229,9 +255,14 @@ def stream_anthropic_message(served: Served) -> Iterator[dict[str, Any]]:
     started: dict[str, Any] = {**whole, "content": [], "stop_reason": None, "usage": usage}
     yield {"type": "message_start", "message": started}
     for index, block in enumerate(whole["content"]):
-        empty: dict[str, Any] = {"text": ""} if block["type"] == "text" else {"input": {}}
+        empty = _EMPTY_BLOCKS[block["type"]]
         yield {"type": "content_block_start", "index": index, "content_block": {**block, **empty}}
-        if block["type"] == "text":
+        if block["type"] == "thinking":
+            deltas = [
+                {"type": "thinking_delta", "thinking": part} for part in _halves(block["thinking"])
+            ]
+            deltas.append({"type": "signature_delta", "signature": block["signature"]})
+        elif block["type"] == "text":
             deltas = [{"type": "text_delta", "text": part} for part in _halves(block["text"])]
         else:
             parts = _halves(json.dumps(block["input"]))
@@ -246,7 +277,12 @@ def stream_anthropic_message(served: Served) -> Iterator[dict[str, Any]]:
 
 def converse_output(served: Served) -> dict[str, Any]:
     """Bedrock's Converse, which counts cached tokens beside the input tokens."""
-    content: list[dict[str, Any]] = [{"text": served.reply.text}] if served.reply.text else []
+    content: list[dict[str, Any]] = []
+    if served.reply.reasoning:
+        thinking = {"text": served.reply.reasoning, "signature": "c2ln"}
+        content.append({"reasoningContent": {"reasoningText": thinking}})
+    if served.reply.text:
+        content.append({"text": served.reply.text})
     for call_id, call in zip(served.call_ids, served.reply.calls, strict=True):
         use = {"toolUseId": call_id, "name": call.name, "input": call.args}
         content.append({"toolUse": use})
@@ -267,7 +303,11 @@ def converse_output(served: Served) -> dict[str, Any]:
 
 def gemini_content(served: Served) -> dict[str, Any]:
     """Gemini generateContent, which counts thoughts beside the candidates' tokens."""
-    parts: list[dict[str, Any]] = [{"text": served.reply.text}] if served.reply.text else []
+    parts: list[dict[str, Any]] = []
+    if served.reply.reasoning:
+        parts.append({"text": served.reply.reasoning, "thought": True})
+    if served.reply.text:
+        parts.append({"text": served.reply.text})
     for call_id, call in zip(served.call_ids, served.reply.calls, strict=True):
         parts.append({"functionCall": {"id": call_id, "name": call.name, "args": call.args}})
     usage = served.usage

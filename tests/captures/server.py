@@ -10,7 +10,7 @@ import json
 import re
 import threading
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, cast
 from urllib.parse import unquote
@@ -50,25 +50,40 @@ class Session:
     answers: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     """What the framework returned to the user, question by question."""
     errors: list[str] = field(default_factory=list[str])
+    taken: set[tuple[int, int]] = field(default_factory=set[tuple[int, int]])
+    """The replies that were served, each with the numbers of its question and of its place."""
+    attempts: dict[tuple[int, int], int] = field(default_factory=dict[tuple[int, int], int])
+    """The failures that were served, by reply."""
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def next_reply(self, request: dict[str, Any], model: str) -> ServedCall:
         """Take the next reply from the script; raises if the request does not belong to it."""
         with self.lock:
-            script = [
-                (number, reply)
-                for number, asked in enumerate(self.scenario.questions)
-                for reply in asked.replies
-            ]
-            if len(self.served) >= len(script):
-                raise ScriptError(f"model call {len(self.served) + 1} is not in the script")
-            number, reply = script[len(self.served)]
+            number, index, reply = self._find_reply(json.dumps(request, ensure_ascii=False))
             self._check(request, reply, self.scenario.questions[number])
             self.results.update(find_results(request))
+            attempt = self.attempts.get((number, index), 0)
+            if attempt < len(reply.failures):
+                self.attempts[number, index] = attempt + 1
+                raise ModelFailure(reply.failures[attempt])
+            if reply.refusal is not None:
+                raise ModelFailure(reply.refusal)
             usage = replies.usage_of(len(self.served) + 1)
             call = ServedCall(number, reply, model, usage)
             self.served.append(call)
+            self.taken.add((number, index))
             return call
+
+    def _find_reply(self, request: str) -> tuple[int, int, Reply]:
+        """The first reply that is left of the question that is being answered. A framework is done
+        with a question when it reports the answer."""
+        number = len(self.answers)
+        questions = self.scenario.questions
+        script = questions[number].replies if number < len(questions) else ()
+        for index, reply in enumerate(script):
+            if (number, index) not in self.taken and reply.about in request:
+                return number, index, reply
+        raise ScriptError(f"model call {len(self.served) + 1} is not in the script")
 
     def _check(self, request: dict[str, Any], reply: Reply, asked: Question) -> None:
         text = json.dumps(request, ensure_ascii=False)
@@ -78,8 +93,13 @@ class Session:
         # A sub-agent may get other words than the user's, and the Responses API may be asked to
         # continue from what it stored.
         is_whole = reply.agent == asked.replies[0].agent and "previous_response_id" not in request
-        if is_whole and asked.user not in text:
+        if is_whole and _letters(asked.user) not in _letters(text):
             raise ScriptError(f"the request does not contain the user's text {asked.user!r}")
+
+
+def _letters(text: str) -> str:
+    """The text without what JSON writes in another way."""
+    return re.sub(r"\\+[nrtbf]|\W", "", text)
 
 
 def find_results(value: Any) -> Iterator[tuple[str, str]]:
@@ -100,6 +120,14 @@ def find_results(value: Any) -> Iterator[tuple[str, str]]:
 
 class ScriptError(Exception):
     """A framework did not do what the scenario expects."""
+
+
+class ModelFailure(Exception):
+    """A model call that fails, as the scenario has it."""
+
+    def __init__(self, status: int) -> None:
+        super().__init__(f"the model failed with {status}")
+        self.status = status
 
 
 class CaptureServer(ThreadingHTTPServer):
@@ -135,6 +163,9 @@ class _Handler(BaseHTTPRequestHandler):
             self.server.session.errors.append(str(error))
             # 400, because frameworks retry after other errors.
             self._send_json({"error": {"message": str(error), "type": "script"}}, status=400)
+        except ModelFailure as failure:
+            error = {"message": str(failure), "type": "failure", "code": failure.status}
+            self._send_json({"error": error}, status=failure.status)
 
     do_PUT = do_PATCH = do_POST
 
@@ -187,8 +218,17 @@ class _Handler(BaseHTTPRequestHandler):
                 tuple(
                     Reply(
                         reply.get("text", ""),
-                        tuple(Call(call["name"], call["args"]) for call in reply.get("calls", ())),
+                        tuple(
+                            Call(call["name"], call["args"], call.get("raw"))
+                            for call in reply.get("calls", ())
+                        ),
                         reply["agent"],
+                        **{
+                            key: reply[key]
+                            for key in ("reasoning", "refusal", "about")
+                            if key in reply
+                        },
+                        failures=tuple(reply.get("failures", ())),
                     )
                     for reply in asked["replies"]
                 ),
@@ -196,7 +236,7 @@ class _Handler(BaseHTTPRequestHandler):
             for asked in script
         )
         old = session.scenario
-        session.scenario = Scenario(old.name, questions, old.tools, old.max_steps)
+        session.scenario = replace(old, questions=questions)
         self._send_json({})
 
     def _answer(self, path: str, body: bytes) -> None:
@@ -276,5 +316,6 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_response(status)
         self.send_header("Content-Type", content_type)
         self.send_header("Content-Length", str(len(body)))
+        self.send_header("retry-after-ms", "20")
         self.end_headers()
         self.wfile.write(body)

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import ast
+from collections.abc import Iterator
+from contextlib import suppress
+
 import msgspec
 import pytest
 
-from carob.schema import Problem, ToolCall, ToolResult, Turn, Usage
+from carob.schema import Json, Problem, ToolCall, ToolResult, Turn, Usage
 from carob.traces.read import read_traces
+from carob.traces.shape import to_text
 from tests.captures.recordings import Recording, TrueTurn, recordings
 
 RECORDINGS = recordings()
@@ -85,7 +90,7 @@ def describe_turn(turn: Turn, truth: TrueTurn, lacks: list[str]) -> dict[str, ob
         "results": describe_results(turn, truth),
         "agents": list(turn.agents),
         "models": describe_models(turn, truth),
-        "model_calls": len(turn.model_calls),
+        "model_calls": sum(call.error is None for call in turn.model_calls),
     }
     for kind in truth.tokens:
         tokens = getattr(usage, f"{kind}_tokens")
@@ -145,7 +150,32 @@ def describe_results(turn: Turn, truth: TrueTurn) -> list[tuple[object, object, 
 def describe_result(result: ToolResult, truth: TrueTurn) -> tuple[object, object, object]:
     written = msgspec.json.encode([result.result, result.error]).decode()
     for true_result in truth.results:
-        if true_result["text"] in written:
-            name = result.name or true_result["name"]
-            return name, true_result["text"], result.error is not None
+        if result.name in (None, true_result["name"]) and shows(result, true_result["text"]):
+            return true_result["name"], true_result["text"], result.error is not None
     return result.name, written, result.error is not None
+
+
+def shows(result: ToolResult, true: Json) -> bool:
+    """Whether a result shows what the tool returned, however the framework wraps it."""
+    values = [value for value in (result.result, result.error) if value is not None]
+    if isinstance(true, str) and true:
+        return any(encode(true)[1:-1] in encode(v) or true in to_text(v) for v in values)
+    return any(true in unwrap(value) for value in values)
+
+
+def encode(value: Json) -> str:
+    return msgspec.json.encode(value).decode()
+
+
+def unwrap(value: Json) -> Iterator[Json]:
+    """Yield a value, and what it holds: printed values, and objects and lists with one item."""
+    yield value
+    if isinstance(value, str):
+        for decode in (msgspec.json.decode, ast.literal_eval):
+            with suppress(ValueError, SyntaxError):
+                if (inner := decode(value)) != value:
+                    yield from unwrap(inner)
+    elif isinstance(value, dict) and (len(value) == 1 or "text" in value):
+        yield from unwrap(value.get("text", next(iter(value.values()))))
+    elif isinstance(value, list) and len(value) == 1:
+        yield from unwrap(value[0])

@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import Any
 
 from tests.captures.provider_replies import Usage
-from tests.captures.scenario import tool_outcome
+from tests.captures.scenario import UNKNOWN_TOOL, tool_outcome
 from tests.captures.server import ServedCall, Session
 
 
@@ -21,7 +21,11 @@ def describe_truth(session: Session) -> list[dict[str, Any]]:
 def _describe_turn(session: Session, number: int, answer: dict[str, Any]) -> dict[str, Any]:
     served = [call for call in session.served if call.question == number]
     calls = [
-        {"name": call.name, "args": call.args, "agent": one.reply.agent}
+        {
+            "name": call.name,
+            "args": call.args if call.raw is None else call.raw,
+            "agent": one.reply.agent,
+        }
         for one in served
         for call in one.reply.calls
     ]
@@ -42,12 +46,16 @@ def _describe_turn(session: Session, number: int, answer: dict[str, Any]) -> dic
 def _describe_results(session: Session, served: ServedCall) -> Iterator[dict[str, Any]]:
     number = session.served.index(served) + 1
     for index, call in enumerate(served.reply.calls):
-        outcome = tool_outcome(call.name, call.args)
+        outcome = tool_outcome(call)
+        text = session.results.get(f"call_{number}_{index}")
         if outcome is not None:
+            value = outcome[0]
             # Some frameworks tell the model that a tool failed, but not why.
-            text = session.results.get(f"call_{number}_{index}", outcome[0])
-            shown = outcome[0] if outcome[0] in text else text
-            yield {"name": call.name, "text": shown, "failed": outcome[1]}
+            if isinstance(value, str) and text is not None and value not in text:
+                value = text
+            yield {"name": call.name, "text": value, "failed": outcome[1]}
+        elif text is not None and (call.raw is not None or call.name == UNKNOWN_TOOL):
+            yield {"name": call.name, "text": text, "failed": True}
 
 
 def _add_tokens(served: list[ServedCall]) -> dict[str, int]:

@@ -13,6 +13,10 @@ from typing import Literal
 from carob.schema import Json
 from carob.traces.shape import as_count, as_object, first_value
 
+DROPPED = "otel.dropped_attributes_count"
+"""The number of attributes that a span lost to the limit of its SDK, usually 128, as exporters to
+formats without a field for it write it."""
+
 Status = Literal["unset", "ok", "error"]
 
 _NEVER = 1 << 63

@@ -32,7 +32,7 @@ async def main() -> None:
     tools = [tool(function, approval_mode="never_require") for function in support.TOOLS]
     worker = Agent(client(), support.instructions(support.WORKER), name=support.WORKER, tools=tools)
     agent = worker
-    if support.NAME == "sub-agent":
+    if support.TEAM == "sub-agent":
         as_tool = worker.as_tool(name="ask_weather_agent", arg_name="task")
         agent = Agent(
             client(),

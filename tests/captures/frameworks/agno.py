@@ -33,7 +33,7 @@ def main() -> None:
         **shared,
     )
     agent: Any = worker
-    if support.NAME == "sub-agent":
+    if support.TEAM == "sub-agent":
         agent = Team(
             name=support.COORDINATOR,
             members=[worker],

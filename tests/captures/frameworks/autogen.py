@@ -42,7 +42,7 @@ async def main() -> None:
     agent: Any = worker
     if support.RECORDER == "team":
         agent = RoundRobinGroupChat([worker], termination_condition=MaxMessageTermination(2))
-    if support.NAME == "hand-over":
+    if support.TEAM == "hand-over":
         coordinator = build_agent(support.COORDINATOR, handoffs=[support.WORKER])
         ending = TextMessageTermination(support.WORKER)
         agent = Swarm([coordinator, worker], termination_condition=ending)

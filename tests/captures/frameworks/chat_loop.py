@@ -42,11 +42,20 @@ def parameters(name: str) -> dict[str, Any]:
 
 
 def run_tool(name: str, args: dict[str, Any]) -> str:
-    """Return the result of a tool, or what it says when it fails."""
+    """Return the result of a tool as text, or what it says when it fails."""
     try:
-        return getattr(support, name)(**args)
-    except RuntimeError as error:
+        result = getattr(support, name)(**args)
+    except (AttributeError, RuntimeError, TypeError) as error:
         return f"Error: {error}"
+    return result if isinstance(result, str) else json.dumps(result)
+
+
+def read_args(written: str) -> dict[str, Any]:
+    """Return the arguments of a call; none if the model did not write JSON."""
+    try:
+        return json.loads(written)
+    except ValueError:
+        return {}
 
 
 def start_span(name: str) -> AbstractContextManager[Any]:
@@ -71,7 +80,7 @@ def run(
                     return reply["content"]
                 for call in reply["tool_calls"]:
                     function = call["function"]
-                    result = run_tool(function["name"], json.loads(function["arguments"]))
+                    result = run_tool(function["name"], read_args(function["arguments"]))
                     messages.append({"role": "tool", "tool_call_id": call["id"], "content": result})
 
     support.ask_all(ask)

@@ -90,10 +90,11 @@ class Loop:
     def run_tool(self, call: dict[str, Any]) -> dict[str, Any]:
         function = call["function"]
         try:
-            result = self.tools[function["name"]](**json.loads(function["arguments"]))
-        except RuntimeError as error:
+            result = self.tools[function["name"]](**chat_loop.read_args(function["arguments"]))
+        except (KeyError, RuntimeError, TypeError) as error:
             result = f"Error: {error}"
-        return {"role": "tool", "tool_call_id": call["id"], "content": result}
+        text = result if isinstance(result, str) else json.dumps(result)
+        return {"role": "tool", "tool_call_id": call["id"], "content": text}
 
 
 ASK_WEATHER_AGENT = {
@@ -119,7 +120,7 @@ def build_agent(decorate: Decorate) -> Callable[[str], str]:
         return worker.ask(question)
 
     ask_worker = decorate("agent", support.WORKER)(weather_agent)
-    if support.NAME != "sub-agent":
+    if support.TEAM != "sub-agent":
         return ask_worker
 
     def ask_weather_agent(question: str) -> str:

@@ -51,7 +51,7 @@ def build_agent() -> LlmAgent:
     if not support.IN_TWO:
         return worker
     options: dict[str, Any] = (
-        {"sub_agents": [worker]} if support.NAME == "hand-over" else {"tools": [AgentTool(worker)]}
+        {"sub_agents": [worker]} if support.TEAM == "hand-over" else {"tools": [AgentTool(worker)]}
     )
     return LlmAgent(
         name=support.COORDINATOR,
@@ -93,7 +93,7 @@ async def main() -> None:
             user_id="user_1", session_id=session.id, new_message=message, run_config=config
         ):
             if event.is_final_response() and event.content and event.content.parts:
-                answer = event.content.parts[0].text
+                answer = event.content.parts[-1].text
         return answer
 
     await support.ask_all_async(ask)

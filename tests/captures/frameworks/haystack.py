@@ -48,7 +48,7 @@ def build_agent(name: str, tools: list[Any]) -> Agent:
 def main() -> None:
     provider = start_recorder()
     agent = build_agent(support.WORKER, [*map(create_tool_from_function, support.TOOLS)])
-    if support.NAME == "sub-agent":
+    if support.TEAM == "sub-agent":
         tool = ComponentTool(agent, name="ask_weather_agent", description="Ask the weather agent.")
         agent = build_agent(support.COORDINATOR, [tool])
     pipeline = Pipeline()

@@ -61,7 +61,9 @@ def report_errors(request: Any, handler: Any) -> Any:
 def build_agent() -> Any:
     model = ChatOpenAI(model=support.MODEL, streaming=support.STREAM, stream_usage=True)
     memory = InMemorySaver()
-    middleware: list[Any] = [report_errors] if support.NAME == "failing-tool" else []
+    middleware: list[Any] = (
+        [report_errors] if "book_table" in str(support.SCENARIO["questions"]) else []
+    )
     if support.NAME == "approval":
         middleware.append(HumanInTheLoopMiddleware(interrupt_on={"get_weather": True}))
     worker = create_agent(

@@ -49,7 +49,7 @@ function buildAgent(name, tools, checkpointer) {
     streaming: support.STREAM,
     configuration: { baseURL: support.API },
   });
-  const middleware = support.NAME === "failing-tool" ? [reportErrors] : [];
+  const middleware = JSON.stringify(support.SCENARIO.questions).includes("book_table") ? [reportErrors] : [];
   const systemPrompt = support.instructions(name);
   return createAgent({ model, tools, systemPrompt, name, middleware, checkpointer });
 }

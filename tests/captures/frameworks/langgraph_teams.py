@@ -83,7 +83,7 @@ def build_deep_agent(model: Any) -> Any:
         "system_prompt": support.instructions(support.WORKER),
         "tools": support.TOOLS,
     }
-    is_team = support.NAME == "sub-agent"
+    is_team = support.TEAM == "sub-agent"
     return create_deep_agent(
         model=model,
         tools=[] if is_team else support.TOOLS,

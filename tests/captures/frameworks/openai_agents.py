@@ -67,7 +67,7 @@ def build_agent() -> Agent[Any]:
         instructions=support.instructions(support.COORDINATOR),
         model=model(),
     )
-    if support.NAME == "hand-over":
+    if support.TEAM == "hand-over":
         agent.handoffs = [worker]
     else:
         agent.tools = [worker.as_tool("ask_weather_agent", "Ask the weather agent.")]

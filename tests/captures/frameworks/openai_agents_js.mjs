@@ -56,7 +56,7 @@ function buildAgent() {
   );
   const worker = agent(support.WORKER, { tools });
   if (!support.IN_TWO) return worker;
-  if (support.NAME === "hand-over") return agent(support.COORDINATOR, { handoffs: [worker] });
+  if (support.TEAM === "hand-over") return agent(support.COORDINATOR, { handoffs: [worker] });
   const toolName = "ask_weather_agent";
   const asked = worker.asTool({ toolName, toolDescription: "Ask the weather agent." });
   return agent(support.COORDINATOR, { tools: [asked] });

@@ -41,6 +41,15 @@ function runTool(name, args) {
   }
 }
 
+// The arguments of a call; none if the model did not write JSON.
+function readArgs(written) {
+  try {
+    return JSON.parse(written);
+  } catch {
+    return {};
+  }
+}
+
 async function complete() {
   const request = { model: support.MODEL, messages };
   if (declared.length) request.tools = declared;
@@ -54,7 +63,8 @@ async function answer() {
     messages.push(message);
     if (!message.tool_calls?.length) return message.content;
     for (const call of message.tool_calls) {
-      const result = runTool(call.function.name, JSON.parse(call.function.arguments));
+      const value = runTool(call.function.name, readArgs(call.function.arguments));
+      const result = typeof value === "string" ? value : JSON.stringify(value);
       messages.push({ role: "tool", tool_call_id: call.id, content: result });
     }
   }

@@ -56,7 +56,7 @@ def build_agent() -> Agent[None, str]:
         instructions=support.instructions(support.WORKER),
         tools=[*map(retry_after_errors, support.TOOLS)],
     )
-    if support.NAME != "sub-agent":
+    if support.TEAM != "sub-agent":
         return worker
     coordinator: Agent[None, str] = Agent(
         model, name=support.COORDINATOR, instructions=support.instructions(support.COORDINATOR)

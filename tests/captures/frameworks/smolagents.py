@@ -34,7 +34,7 @@ def main() -> None:
     if support.MAX_STEPS:
         options["max_steps"] = support.MAX_STEPS
     agent: Any = ToolCallingAgent(**options)
-    if support.NAME == "sub-agent":
+    if support.TEAM == "sub-agent":
         agent = ToolCallingAgent(
             tools=[],
             managed_agents=[agent],

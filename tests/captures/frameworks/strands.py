@@ -30,7 +30,7 @@ def main() -> None:
         trace_attributes={"session.id": "session_1"},
     )
     agent = worker
-    if support.NAME == "sub-agent":
+    if support.TEAM == "sub-agent":
 
         @tool
         def ask_weather_agent(question: str) -> str:

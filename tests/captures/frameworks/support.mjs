@@ -13,7 +13,8 @@ export const MAX_STEPS = SCENARIO.max_steps ?? undefined;
 export const WORKER = "weather_agent";
 export const COORDINATOR = "coordinator";
 // Whether a coordinator passes the question to the worker.
-export const IN_TWO = ["hand-over", "sub-agent"].includes(NAME);
+export const TEAM = SCENARIO.team;
+export const IN_TWO = Boolean(TEAM);
 
 process.env.OPENAI_API_KEY = process.env.ANTHROPIC_API_KEY = "test";
 process.env.OPENAI_BASE_URL = API;
@@ -32,7 +33,7 @@ function fill(template, args) {
 function runTool(name, args) {
   const tool = SCENARIO.all_tools[name];
   if (tool.error) throw new Error(fill(tool.error, args));
-  return fill(tool.result, args);
+  return typeof tool.result === "string" ? fill(tool.result, args) : tool.result;
 }
 
 // The tools of the scenario; `z` is the framework's version of zod.

@@ -20,7 +20,8 @@ MODEL: str = SCENARIO["model"]
 USERS: list[str] = [asked["user"] for asked in SCENARIO["questions"]]
 MAX_STEPS: int | None = SCENARIO["max_steps"]
 WORKER, COORDINATOR = "weather_agent", "coordinator"
-IN_TWO = NAME in ("hand-over", "sub-agent")
+TEAM: str | None = SCENARIO["team"]
+IN_TWO = TEAM is not None
 """Whether a coordinator passes the question to the worker."""
 
 os.environ.setdefault("OPENAI_API_KEY", "test")
@@ -67,16 +68,65 @@ def book_table(city: str, guests: int) -> str:
     return _run_tool("book_table", city=city, guests=guests)
 
 
-def _run_tool(name: str, **args: Any) -> str:
+def find_hotels(city: str) -> list[dict[str, Any]]:
+    """Find hotels in a city.
+
+    Args:
+        city: The name of the city.
+    """
+    return _run_tool("find_hotels", city=city)
+
+
+def get_prices(city: str) -> dict[str, Any]:
+    """Get the prices of a city.
+
+    Args:
+        city: The name of the city.
+    """
+    return _run_tool("get_prices", city=city)
+
+
+def count_visitors(city: str) -> int:
+    """Count the visitors of a city.
+
+    Args:
+        city: The name of the city.
+    """
+    return _run_tool("count_visitors", city=city)
+
+
+def list_closures(city: str) -> str:
+    """List the closed streets of a city, one per line.
+
+    Args:
+        city: The name of the city.
+    """
+    return _run_tool("list_closures", city=city)
+
+
+def read_guide(city: str) -> str:
+    """Read the whole guide of a city.
+
+    Args:
+        city: The name of the city.
+    """
+    return _run_tool("read_guide", city=city)
+
+
+def get_time() -> str:
+    """Get the current time."""
+    return _run_tool("get_time")
+
+
+def _run_tool(name: str, **args: Any) -> Any:
     tool = SCENARIO["all_tools"][name]
     if "error" in tool:
         raise RuntimeError(tool["error"].format(**args))
-    return tool["result"].format(**args)
+    result = tool["result"]
+    return result.format(**args) if isinstance(result, str) else result
 
 
-TOOLS: list[Callable[..., str]] = [
-    tool for tool in (get_weather, get_population, book_table) if tool.__name__ in SCENARIO["tools"]
-]
+TOOLS: list[Callable[..., Any]] = [globals()[name] for name in SCENARIO["tools"]]
 
 
 def tracer_provider() -> Any:

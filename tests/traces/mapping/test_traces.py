@@ -681,15 +681,8 @@ def test_messages_without_an_operation_or_a_model_are_those_of_a_model():
     assert (trace.turns[0].user, trace.turns[0].response) == ("Hi", "Hello")
 
 
-def chain(key: str, parent: str | None, start: int, **more: Json) -> Span:
-    kind: dict[str, Json] = {"openinference__span__kind": "CHAIN", **more}
-    return span(key, parent, start, start + 9, **kind)
-
-
-def test_step_without_a_parent_is_a_run_if_nothing_else_was_recorded():
-    said: dict[str, Json] = {"input__value": "Where?", "output__value": "Here."}
-    (trace,) = to_traces([chain("rag", None, 1, **said), chain("search", "rag", 2)])
-    (turn,) = trace.turns
-    assert (turn.user, turn.response, turn.tool_calls) == ("Where?", "Here.", None)
-    assert not to_traces([chain("rag", None, 1, input__value="Where?")])
-    assert not to_traces([chain("rag", "lost", 1, **said), chain("search", "lost", 2, **said)])
+def test_scrubbed_conversation_is_no_conversation():
+    scrubbed = {"gen_ai__conversation__id": "[Scrubbed due to 'session']"}
+    assert to_traces([agent("a", None, 0, 9, **scrubbed)])[0].conversation is None
+    inner = chat("c", "a", 1, gen_ai__conversation__id="thread_7")
+    assert to_traces([agent("a", None, 0, 9, **scrubbed), inner])[0].conversation == "thread_7"

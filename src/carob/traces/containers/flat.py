@@ -17,6 +17,7 @@ from carob.traces.containers.container import LogRecord
 from carob.traces.containers.jaeger import is_jaeger_span
 from carob.traces.containers.otlp import event_name
 from carob.traces.normalize import (
+    DROPPED,
     identity,
     instant,
     kind,
@@ -27,6 +28,7 @@ from carob.traces.normalize import (
 )
 from carob.traces.shape import (
     as_array,
+    as_count,
     as_object,
     as_text,
     decode_structure,
@@ -137,7 +139,7 @@ def span_of(
         kind=kind(first_value(fields, "kind", "spankind")),
         start=start,
         end=end,
-        attributes=_attributes(item, fields),
+        attributes=_mark_dropped(_attributes(item, fields), fields),
         events=events_of(first_value(fields, "events", "spanevents", "otelevents", "logs"))
         or _events_by_column(fields),
         status=status(first_value(fields, *_STATUSES)),
@@ -214,6 +216,11 @@ def _scope(fields: dict[str, Json]) -> tuple[str, str]:
         scope.get("version"), first_value(fields, "scopeversion", "otelscopeversion")
     )
     return as_text(name) or "", as_text(version) or ""
+
+
+def _mark_dropped(span_attributes: dict[str, Json], fields: dict[str, Json]) -> dict[str, Json]:
+    dropped = as_count(first_value(fields, "droppedattributescount"))
+    return {**span_attributes, DROPPED: dropped} if dropped else span_attributes
 
 
 def _attributes(item: dict[str, Json], fields: dict[str, Json]) -> dict[str, Json]:

@@ -17,7 +17,7 @@ import msgspec
 from carob.schema import Json, Span, SpanEvent
 from carob.schema.base import prepare_type
 from carob.traces.containers.container import LogRecord
-from carob.traces.normalize import KINDS, STATUSES, kind, status, text_identity
+from carob.traces.normalize import DROPPED, KINDS, STATUSES, kind, status, text_identity
 
 _REQUEST = re.compile(rb'\s*\{\s*"resource(?:Spans|Logs)"\s*:')
 _IDS = re.compile(r"[0-9a-f]{16}(?: [0-9a-f]{16})*+")
@@ -96,6 +96,7 @@ class OtlpSpan(msgspec.Struct, rename="camel", gc=False):
     kind: int | str = 0
     end_time_unix_nano: _Time | None = None
     attributes: list[KeyValue] = []
+    dropped_attributes_count: int = 0
     events: list[OtlpEvent] = []
     status: OtlpStatus | None = None
 
@@ -228,7 +229,9 @@ def _add_spans(records: Records, scoped: ScopeSpans, resource: dict[str, Json]) 
             key = text_identity(key)
         if parent not in canonical:
             parent = (text_identity(parent) or None) if parent else None
-        events = span.events
+        events, attributes = span.events, flat(span.attributes)
+        if span.dropped_attributes_count:
+            attributes[DROPPED] = span.dropped_attributes_count
         # By position, in the order of the fields: keyword arguments take a third of the time.
         records.append(
             Span(
@@ -239,7 +242,7 @@ def _add_spans(records: Records, scoped: ScopeSpans, resource: dict[str, Json]) 
                 KINDS.get(span.kind) or kind(span.kind),
                 span.start_time_unix_nano,
                 span.end_time_unix_nano,
-                flat(span.attributes),
+                attributes,
                 tuple(map(_event, events)) if events else (),
                 (STATUSES.get(state.code) or status(state.code)) if state else "unset",
                 (state.message or None) if state else None,

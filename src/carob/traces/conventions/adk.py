@@ -9,9 +9,9 @@ import msgspec
 
 from carob.schema import Json, Span, Usage
 from carob.traces.conventions.genai import GenAi
-from carob.traces.mapping.convention import SpanMarks, SpanRole
+from carob.traces.mapping.convention import SpanMarks, SpanRole, first_integer
 from carob.traces.mapping.sources import LANGFUSE_STORED, MessageSource
-from carob.traces.messages.message import Message
+from carob.traces.messages.message import Message, Role
 from carob.traces.messages.read import read_messages
 from carob.traces.messages.usage import gemini_usage_of, include_cached
 from carob.traces.shape import as_object, decode_json, fold_keys
@@ -29,6 +29,7 @@ _ATTRIBUTES = (
     "gcp.vertex.agent.tool_response",
 )
 """Attributes that only ADK writes; not every span has all of them."""
+_THOUGHTS = GenAi.tokens.reasoning
 _HANDOVER_TEXTS = (
     "For context:",
     "Continue processing previous requests",
@@ -55,11 +56,31 @@ def _read_response(span: Span) -> list[Message] | None:
     return read_messages(response["content"], "assistant")
 
 
+def _without_thoughts(source: MessageSource) -> MessageSource:
+    """A source of what the model returned, in which ADK does not mark thoughts: the first text of
+    several is one, if the model thought at all."""
+
+    def drop(messages: list[Message] | None, span: Span) -> list[Message] | None:
+        for message in messages or ():
+            if message.first_length and message.text and first_integer(span.attributes, _THOUGHTS):
+                message.text = message.text[message.first_length :]
+        return messages
+
+    def read(span: Span) -> list[Message] | None:
+        return drop(source.read(span), span)
+
+    def read_last(span: Span, text_role: Role) -> list[Message] | None:
+        messages = source.read_last(span, text_role) if source.read_last else source.read(span)
+        return drop(messages, span)
+
+    return MessageSource(source.key, read, read_last, source.attributes)
+
+
 class Adk(GenAi):
     """Google's Agent Development Kit. From 2.x on, output tokens include reasoning tokens."""
 
     name: ClassVar[str] = "adk"
-    version: ClassVar[int] = 3
+    version: ClassVar[int] = 4
     marks: ClassVar = SpanMarks(
         scopes=(_SYSTEM,),
         systems=(_SYSTEM,),
@@ -74,7 +95,7 @@ class Adk(GenAi):
     inputs: ClassVar = (MessageSource(_REQUEST, _read_request, None, (_REQUEST,)), *GenAi.inputs)
     outputs: ClassVar = (
         MessageSource(_RESPONSE, _read_response, None, (_RESPONSE,)),
-        *GenAi.outputs,
+        *map(_without_thoughts, GenAi.outputs),
     )
     tool_args: ClassVar = (*GenAi.tool_args, "gcp.vertex.agent.tool_call_args")
     tool_results: ClassVar = (*GenAi.tool_results, "gcp.vertex.agent.tool_response")

@@ -41,6 +41,7 @@ from carob.traces.messages.message import Message
 from carob.traces.messages.printed import parse_haystack_usage
 from carob.traces.messages.read import read_messages
 from carob.traces.messages.usage import usage_of
+from carob.traces.normalize import DROPPED
 from carob.traces.shape import decode_json, text_or_none
 
 _OPENAI_AGENTS_JS = "@arizeai/openinference-instrumentation-openai-agents"
@@ -234,11 +235,15 @@ class OpenInference(Convention):
 
     def input_sources(self, span: Span) -> tuple[MessageSource, ...]:
         """Return numbered attributes first for models, and the whole value first for agents."""
-        return self.model_inputs if span.attributes.get(_KIND) == "LLM" else self.inputs
+        if span.attributes.get(_KIND) == "LLM" and DROPPED not in span.attributes:
+            return self.model_inputs
+        return self.inputs
 
     def output_sources(self, span: Span) -> tuple[MessageSource, ...]:
         """Return numbered attributes first for models, and the whole value first for agents."""
-        return self.model_outputs if span.attributes.get(_KIND) == "LLM" else self.outputs
+        if span.attributes.get(_KIND) == "LLM" and DROPPED not in span.attributes:
+            return self.model_outputs
+        return self.outputs
 
     def counts_all_runs(self, span: Span) -> bool:
         """Return whether it is a crew or smolagents' agent: these count from their creation on."""

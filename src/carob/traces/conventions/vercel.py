@@ -59,8 +59,10 @@ def _either(attributes: dict[str, Json], field: str) -> Json:
 
 
 def _has_copied_error(span: Span) -> bool:
-    if span.status != "error" or "ai.toolCall.name" in span.attributes:
+    if span.status != "error":
         return False
+    if "ai.toolCall.name" in span.attributes:  # a tool that failed has no result
+        return not span.attributes.keys().isdisjoint(("ai.toolCall.result", "ai.toolCall.output"))
     if span.attributes.get("ai.response.finishReason") == "error":
         return False
     return not span.attributes.keys().isdisjoint(("ai.response.finishReason", *_ANSWERS))
@@ -113,8 +115,8 @@ class Vercel(Convention):
     tool_results: ClassVar = ("ai.toolCall.result", "ai.toolCall.output", LANGFUSE_STORED[1])
 
     def regroup(self, spans: Sequence[Span]) -> Sequence[Span] | None:
-        """Clear the errors of model calls that finished: OpenInference's processor copies the error
-        of a tool to everything around and after it."""
+        """Clear the errors of model calls and tools that finished: OpenInference's processor copies
+        an error to everything around and after it."""
         if not any(map(_has_copied_error, spans)):
             return None
         return [

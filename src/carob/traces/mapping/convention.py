@@ -331,6 +331,8 @@ class Convention:
                     return None
                 if any(message.text is not None for message in messages):
                     continue
+                if messages:  # an answer without a text, which is no other output
+                    return None
                 return source.key, value
         return None
 

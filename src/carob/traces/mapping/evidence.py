@@ -80,6 +80,8 @@ def _explain_silence(
     last = {id(model.outer.context.agent): model for model in turn.models}
     answering = turn.main_models[-1:]
     for model in silent:
+        if model.outer.span.status == "error" and model.outer.is_leaf:
+            continue  # what failed requested nothing: the SDK tried again
         requested = _has_requested_calls(model)
         is_last = last[id(model.outer.context.agent)] is model
         if any(message.partial for message in model.messages):

@@ -9,6 +9,7 @@ from carob.schema import Span
 from carob.traces.messages import numbered_attributes
 from carob.traces.messages.message import Message, Role
 from carob.traces.messages.read import read_last_message, read_messages
+from carob.traces.normalize import DROPPED
 from carob.traces.shape import to_text
 
 
@@ -58,7 +59,7 @@ def messages_under(prefix: str, layout: numbered_attributes.Layout) -> MessageSo
         return numbered_attributes.read_last_numbered(span.attributes, prefix, layout, text_role)
 
     first_keys = numbered_attributes.first_message_keys(prefix, layout)
-    return MessageSource(prefix, read, read_last, first_keys)
+    return MessageSource(prefix, read, read_last, (*first_keys, DROPPED))
 
 
 def text_in(key: str, role: Role) -> MessageSource:

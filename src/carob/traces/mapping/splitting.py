@@ -20,7 +20,8 @@ def split_turns(role_spans: list[RoleSpan]) -> Iterator[list[RoleSpan]]:
     """Yield the spans of each turn; most traces have one.
 
     A new turn begins where an agent starts after the last one had ended and receives another user
-    message, with nothing above the two that would make them steps of one run. Without agents, or
+    message, with nothing above the two that would make them steps of one run. Runs of one agent at
+    the same time, with nothing else at work, are a turn each. Without agents, or
     within a workflow, it begins where a model call repeats the last answer and continues from it.
     Without anything around them, it also begins where a model call receives another question and
     nothing of what was said before.
@@ -33,13 +34,20 @@ def split_turns(role_spans: list[RoleSpan]) -> Iterator[list[RoleSpan]]:
         and role_span.context.outer_tool is None
     ]
     if len(owners) > 1:
-        starts = [] if _is_one_run(owners, role_spans[0]) else _find_agent_starts(owners)
+        is_one_run = _is_one_run(owners, role_spans[0])
+        if not is_one_run and _run_at_once(owners, role_spans):
+            yield from _cut_by_owner(owners, role_spans)
+            return
+        starts = [] if is_one_run else _find_agent_starts(owners)
     elif owners:
         starts = _find_run_starts(owners[0], role_spans)
         if starts:  # the workflow around all turns belongs to none of them
             role_spans = [role_span for role_span in role_spans if role_span is not owners[0]]
     elif find_front(role_spans) is not None:
         starts = _find_model_starts(role_spans)
+    elif branches := _find_branches(role_spans):
+        yield from branches
+        return
     else:
         starts = _find_model_starts(role_spans, alone=True)
     if starts:
@@ -56,6 +64,34 @@ def _is_one_run(owners: list[RoleSpan], first: RoleSpan) -> bool:
     if first.user_text() is not None:
         return True
     return all(owner.user_text() is None for owner in owners)
+
+
+def _run_at_once(owners: list[RoleSpan], role_spans: list[RoleSpan]) -> bool:
+    """Whether one agent was run several times at once, as by a script that evaluates it."""
+    first = owners[0]
+    if any(
+        (owner.name, owner.role, owner.span.scope) != (first.name, first.role, first.span.scope)
+        or owner.context.root.parent_id is not None
+        for owner in owners
+    ):
+        return False
+    is_done = all(
+        (before.span.end or 0) <= (after.span.start or 0) for before, after in pairwise(owners)
+    )
+    return not is_done and all(
+        role_span.context.outer_agent is not None or role_span.role in _OWNERS
+        for role_span in role_spans
+        if role_span.role != "chain"
+    )
+
+
+def _cut_by_owner(owners: list[RoleSpan], role_spans: list[RoleSpan]) -> Iterator[list[RoleSpan]]:
+    parts: dict[int, list[RoleSpan]] = {id(owner): [] for owner in owners}
+    for role_span in role_spans:
+        part = parts.get(id(role_span.context.outer_agent or role_span))
+        if part is not None:
+            part.append(role_span)
+    yield from parts.values()
 
 
 def _find_agent_starts(owners: list[RoleSpan]) -> list[RoleSpan]:
@@ -137,6 +173,29 @@ def _find_starts(models: list[RoleSpan], *, alone: bool) -> Iterator[RoleSpan]:
             answer = None if has_calls else last_answer(output[1])
         if alone:
             exchange.add(model, answer)
+
+
+def _find_branches(role_spans: list[RoleSpan]) -> list[list[RoleSpan]]:
+    """The model calls below each of several spans, if they ran at once and the questions have
+    nothing to do with each other; else none."""
+    branches: dict[str | None, list[RoleSpan]] = {}
+    for role_span in role_spans:
+        above = role_span.context.model or role_span
+        if role_span.role == "model":
+            branches.setdefault(above.span.parent_id, []).append(role_span)
+        elif role_span.role != "chain":
+            return []
+    if len(branches) < 2:
+        return []
+    exchange, last_end, is_at_once = _SplitExchange(), 0, False
+    for branch in branches.values():
+        first = branch[0]
+        is_at_once = is_at_once or (first.span.start or 0) < last_end
+        if last_end and not exchange.is_unrelated(first):
+            return []
+        exchange.add(first, None)
+        last_end = max(last_end, *(role_span.span.end or 0 for role_span in branch))
+    return [*branches.values()] if is_at_once else []
 
 
 def _find_resumption(models: list[RoleSpan], index: int) -> int:

@@ -46,10 +46,16 @@ class TokenCount:
             for span in _counters_above(call, counters):
                 below.setdefault(id(span), []).append(call)
                 sums[id(span)] = Usage.total((sums.get(id(span), NO_USAGE), usage))
+        complete = {
+            id(span) for span in counters if _agrees(span.usage(), sums.get(id(span), NO_USAGE))
+        }
         # Inner spans come after the spans around them, so this goes from the leaves to the root.
         for span in reversed(counters):
             counted, own = sums.get(id(span), NO_USAGE), span.usage()
             if counted != NO_USAGE and span.convention.counts_all_runs(span.span):
+                continue
+            # OpenAI Agents counts the tokens of agents that run at once for each of them.
+            if complete and any(id(outer) in complete for outer in _counters_above(span, counters)):
                 continue
             is_same_call = span.role == "model" and len(below.get(id(span), ())) == 1
             rest = _subtract(own, counted, only_missing=is_same_call)
@@ -149,6 +155,13 @@ def _subtract(own: Usage, counted: Usage, *, only_missing: bool) -> Usage:
         if count is not None and count > (below or 0):
             rest[field] = count - (below or 0)
     return Usage(**rest)
+
+
+def _agrees(own: Usage, counted: Usage) -> bool:
+    """Whether a span counts just what the model calls below it do, so that none of them lacks a
+    count."""
+    counts = own.input_tokens, own.output_tokens
+    return None not in counts and counts == (counted.input_tokens, counted.output_tokens)
 
 
 def _sum_of(usage: Usage) -> int | None:

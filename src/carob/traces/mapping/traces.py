@@ -12,6 +12,7 @@ from carob.traces.mapping.splitting import split_turns
 from carob.traces.mapping.tokens import find_missing_tokens
 from carob.traces.mapping.turn_spans import group_by_role
 from carob.traces.mapping.turns import build_turn
+from carob.traces.messages.withheld import is_withheld
 
 _CASE_IDS = ("carob.case.id", "agentevals.eval.case.id")
 _OWNERS = frozenset(("agent", "workflow"))
@@ -106,10 +107,16 @@ def _find_convention(role_spans: list[RoleSpan], convention_type: type[Conventio
 
 def _conversation(root: Span, role_spans: list[RoleSpan]) -> str | None:
     for role_span in role_spans[:_MAX_SEARCHED]:
-        if conversation := role_span.convention.conversation_id(role_span.span):
+        if conversation := _unscrubbed(role_span.convention.conversation_id(role_span.span)):
             return conversation
     conversation = first_text(root.attributes, ("session.id", "gen_ai.conversation.id"))
-    return conversation or first_text(root.resource, ("carob.conversation.id",))
+    return _unscrubbed(conversation) or first_text(root.resource, ("carob.conversation.id",))
+
+
+def _unscrubbed(conversation: str | None) -> str | None:
+    """Return the id unless it is a marker: Logfire scrubs whatever is called a session, and all
+    conversations would be one."""
+    return None if conversation is None or is_withheld(conversation) else conversation
 
 
 def _state(root: Span) -> dict[str, Json] | None:

@@ -101,6 +101,8 @@ def read_message_fields(value: dict[str, Json], role_name: Json) -> Message:
         calls = more.get("tool_calls")
     if calls is not None:
         add_calls(message, decode_json(calls))
+    if invalid := value.get("invalid_tool_calls"):  # LangChain's, whose arguments are not JSON
+        add_calls(message, invalid)
     if not message.calls and isinstance(call := value.get("function_call"), dict):
         add_call(message, call)  # OpenAI's API before tools
     finish = value.get("finish_reason")

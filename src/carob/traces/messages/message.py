@@ -52,6 +52,8 @@ class Message(msgspec.Struct, gc=False):
     """Whether the recorder left the content out."""
     partial: bool = False
     """Whether it had more calls than those that could be read."""
+    first_length: int = 0
+    """The length of the first text, if there were several."""
 
     def add_text(self, piece: str) -> None:
         """Append a piece of text: on a new line for users, who attach separate texts, and directly
@@ -59,6 +61,7 @@ class Message(msgspec.Struct, gc=False):
         if self.text is None:
             self.text = piece
         else:
+            self.first_length = self.first_length or len(self.text)
             self.text += f"\n{piece}" if self.role == "user" else piece
 
 
@@ -142,13 +145,16 @@ def asked_text(messages: Sequence[Message]) -> str | None:
 
 
 def last_answer(messages: Sequence[Message]) -> str | None:
-    """Return the assistant's last text that is not blank.
+    """Return the assistant's last text that is not blank, of those since the user's last message:
+    a run may return the whole conversation, in which earlier turns have other answers.
 
     Returns an empty text if the assistant only gave empty answers, and `None` if it did not answer:
     a message that only calls tools is not an answer.
     """
     empty = None
     for message in reversed(messages):
+        if message.role == "user" and not message.results:
+            break
         if message.role != "assistant":
             continue
         if message.text and not message.text.isspace():

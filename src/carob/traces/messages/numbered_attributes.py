@@ -10,6 +10,7 @@ from carob.traces.messages.blocks import read_message
 from carob.traces.messages.frames import is_context
 from carob.traces.messages.message import CallBlock, Message, ResultBlock, Role, role_of
 from carob.traces.messages.tool_blocks import plain_value
+from carob.traces.normalize import DROPPED
 from carob.traces.shape import decode_json, text_or_none
 
 MAX_MESSAGES = 10_000
@@ -82,7 +83,10 @@ def read_numbered(attributes: dict[str, Json], prefix: str, layout: Layout) -> l
     """Read the messages under a prefix; `None` if there are none."""
     messages: list[Message] = []
     is_missing = False
-    for index in range(MAX_MESSAGES):
+    first = _first_left(attributes, prefix, layout) if DROPPED in attributes else 0
+    if first:
+        messages.append(Message("other", hidden=True))
+    for index in range(first, MAX_MESSAGES):
         message = _read_message(attributes, _keys_of(prefix, index, layout), layout)
         if message is None:
             if is_missing:
@@ -93,7 +97,25 @@ def read_numbered(attributes: dict[str, Json], prefix: str, layout: Layout) -> l
             messages.append(Message("other", hidden=True))
             is_missing = False
         messages.append(message)
+    if messages and not first and DROPPED in attributes and _is_last(attributes, prefix):
+        messages[-1] = Message("other", hidden=True, partial=True)
     return messages or None
+
+
+# SDKs limit the attributes of a span. That of Python drops the oldest ones, and with them the first
+# messages; the others drop the newest ones, in the middle of a message.
+def _first_left(attributes: dict[str, Json], prefix: str, layout: Layout) -> int:
+    """The first message that is whole; 0 if the first messages were not dropped."""
+    if any(key in attributes for key in first_message_keys(prefix, layout)):
+        return 0
+    start = len(prefix) + 1
+    numbers = (key[start:].partition(".")[0] for key in attributes if key.startswith(f"{prefix}."))
+    return min((int(number) for number in numbers if number.isdecimal()), default=-1) + 1
+
+
+def _is_last(attributes: dict[str, Json], prefix: str) -> bool:
+    """Whether the last attribute that was kept is one of the messages."""
+    return next(key for key in reversed(attributes) if key != DROPPED).startswith(f"{prefix}.")
 
 
 def read_last_numbered(
@@ -102,34 +124,36 @@ def read_last_numbered(
     """Read enough of the messages to know the last text of `text_role`."""
     # Only the roles are read at first, one lookup per message: every model call repeats the history
     # of all calls before it.
-    indexes: list[int] = []
-    last_other = -1
-    for index in range(MAX_MESSAGES):
-        keys = _keys_of(prefix, index, layout)
-        role = attributes.get(keys.role)
-        if role is None:
-            following = _keys_of(prefix, index + 1, layout).role
-            if (
-                keys.content in attributes
-                or following in attributes
-                or _has_content(attributes, keys)
-            ):
-                return read_numbered(attributes, prefix, layout)
-            break
-        known_role = role_of(role)
-        if known_role == text_role:
-            indexes.append(index)
-        elif known_role == "assistant":
-            last_other = index
-    if text_role == "user" and indexes and last_other > indexes[-1]:
-        return read_numbered(attributes, prefix, layout)
-    for index in reversed(indexes):
+    roles = [] if DROPPED in attributes else _read_roles(attributes, prefix, layout)
+    for index in reversed(range(len(roles))):
+        if roles[index] != text_role:
+            if roles[index] in ("user", "assistant"):
+                break  # an answer after the user's last text, or the other way round
+            continue
         message = _read_message(attributes, _keys_of(prefix, index, layout), layout)
         if message is None or not (message.text or message.results):
             break  # it lacks its text, and the one before it is another one
         if message.text and not message.results and not is_context(message.text):
             return [message]
     return read_numbered(attributes, prefix, layout)
+
+
+def _read_roles(attributes: dict[str, Json], prefix: str, layout: Layout) -> list[Role]:
+    """The roles of the messages; none if a message lacks its role."""
+    roles: list[Role] = []
+    for index in range(MAX_MESSAGES):
+        keys = _keys_of(prefix, index, layout)
+        role = attributes.get(keys.role)
+        if role is None:
+            following = _keys_of(prefix, index + 1, layout).role
+            is_end = (
+                keys.content not in attributes
+                and following not in attributes
+                and not _has_content(attributes, keys)
+            )
+            return roles if is_end else []
+        roles.append(role_of(role))
+    return roles
 
 
 def first_message_keys(prefix: str, layout: Layout) -> tuple[str, ...]:

@@ -92,8 +92,17 @@ def read_messages(value: Json, role: Role) -> list[Message]:
     if isinstance(value, str) and (messages := _decode_otel(value)) is not None:
         return messages
     collected: list[Message] = []
-    _collect(decode_json(value), role, collected, 0)
+    _collect(_decode(value), role, collected, 0)
     return collected
+
+
+def _decode(value: Json) -> Json:
+    """Decode what may be messages. A list without any is a text that somebody wrote as JSON."""
+    decoded = decode_json(value)
+    if decoded is not value and isinstance(decoded, list) and len(decoded) > 1:
+        plain = [item for item in decoded if not isinstance(decode_json(item), dict | list)]
+        return value if len(plain) == len(decoded) else decoded
+    return decoded
 
 
 def read_last_message(value: Json, role: Role, text_role: Role) -> list[Message]:
@@ -106,12 +115,13 @@ def read_last_message(value: Json, role: Role, text_role: Role) -> list[Message]
         decoded_messages = _decode_otel(value)
         if decoded_messages is not None:
             return decoded_messages
-    decoded = decode_json(value)
+    decoded = _decode(value)
     items = decoded.get("messages") if isinstance(decoded, dict) else decoded
     for item in reversed(items) if isinstance(items, list) else ():
         if not isinstance(item, dict) or (stated := _read_role(item)) is None:
             break
-        if stated == "assistant" != text_role:  # an answer may stand after the user's last text
+        # An answer may stand after the user's last text, and the user's last text after an answer.
+        if stated in ("user", "assistant") and stated != text_role:
             break
         if stated == text_role:
             messages: list[Message] = []
@@ -320,7 +330,7 @@ def _collect_wrapped(
     for key in _WRAPPERS + (_INPUT_WRAPPERS if role == "user" else _OUTPUT_WRAPPERS):
         inner = value.get(key)
         if inner is not None and inner != "":
-            _collect(decode_json(inner), role, messages, depth + 1)
+            _collect(_decode(inner), role, messages, depth + 1)
             if len(messages) > count_before:
                 return
 

@@ -20,6 +20,7 @@ _WORDS = "redacted|elided|hidden|masked|filtered|omitted|withheld|removed|scrubb
 _MARKER = rf"""["']? (?:
         <\s* (?:\w+\s)? (?i:{_WORDS}) [^<>]* > | \[\s* (?:\w+\s)? (?i:{_WORDS}) [^\[\]]* \]
         | \(\s* (?:\w+\s)? (?i:{_WORDS}) [^()]* \) | \{{+\s* (?i:{_WORDS}) \s*\}}+
+        | \[…\ ?\d+\ more\ items?\]
         | _+(?i:{_WORDS})_+ | \*+\s*(?i:{_WORDS})\s*\*+ | \*{{3,}} | REDACTED | ELIDED | HIDDEN
     ) ["']?"""
 
