@@ -34,8 +34,9 @@ _SECONDS = 180
 def record(cell: Cell) -> None:
     """Run one framework through one scenario; raises if it does not follow the script."""
     folder = prepare_environment(cell)
-    hand_over = cell.table.get("hand_over", {}).get(cell.scenario)
-    scenario = resolve_hand_over(SCENARIOS[cell.scenario], hand_over)
+    scenario = SCENARIOS[cell.scenario]
+    hand_over = cell.table.get("hand_over", {}).get(scenario.team)
+    scenario = resolve_hand_over(scenario, hand_over)
     with CaptureServer() as server:
         session = server.session = Session(scenario)
         described = {**asdict(scenario), "model": MODEL, "all_tools": TOOLS}
@@ -100,7 +101,9 @@ def _command(cell: Cell, folder: Path) -> list[str]:
 
 
 def _check_run(session: Session, process: subprocess.CompletedProcess[str]) -> None:
-    expected = sum(len(asked.replies) for asked in session.scenario.questions)
+    expected = sum(
+        reply.refusal is None for asked in session.scenario.questions for reply in asked.replies
+    )
     problems = list(session.errors)
     if process.returncode:
         problems.append(f"exit code {process.returncode}")

@@ -357,7 +357,7 @@ SCENARIOS = {
         ),
         Scenario(
             "empty-answer",
-            (Question(_PARIS, (_ask_weather("Paris"), Reply(""))), _HELLO),
+            (_ONE_CALL, Question("And in Rome?", (_ask_weather("Rome"), Reply("")))),
         ),
         Scenario(
             "sub-agent-twice",
@@ -435,7 +435,6 @@ _join(
     "preface",
     "same-twice",
     "repeated-calls",
-    "odd-results",
     "other-languages",
     "json-texts",
     "mixed-turns",

@@ -65,9 +65,9 @@ class Session:
             attempt = self.attempts.get((number, index), 0)
             if attempt < len(reply.failures):
                 self.attempts[number, index] = attempt + 1
-                raise ModelFailure(reply.failures[attempt])
+                raise ModelFailureError(reply.failures[attempt])
             if reply.refusal is not None:
-                raise ModelFailure(reply.refusal)
+                raise ModelFailureError(reply.refusal)
             usage = replies.usage_of(len(self.served) + 1)
             call = ServedCall(number, reply, model, usage)
             self.served.append(call)
@@ -122,7 +122,7 @@ class ScriptError(Exception):
     """A framework did not do what the scenario expects."""
 
 
-class ModelFailure(Exception):
+class ModelFailureError(Exception):
     """A model call that fails, as the scenario has it."""
 
     def __init__(self, status: int) -> None:
@@ -163,7 +163,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.server.session.errors.append(str(error))
             # 400, because frameworks retry after other errors.
             self._send_json({"error": {"message": str(error), "type": "script"}}, status=400)
-        except ModelFailure as failure:
+        except ModelFailureError as failure:
             error = {"message": str(failure), "type": "failure", "code": failure.status}
             self._send_json({"error": error}, status=failure.status)
 

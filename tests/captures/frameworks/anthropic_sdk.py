@@ -73,7 +73,7 @@ def main() -> None:
                     if block.type == "tool_use"
                 ]
                 if not results:
-                    return reply.content[0].text
+                    return reply.content[-1].text if reply.content else ""
                 messages.append({"role": "user", "content": results})
 
     support.ask_all(ask)

@@ -208,3 +208,24 @@ def test_failed_tool_span_without_an_id_belongs_to_its_call():
     assert [(result.id, result.result, result.error) for result in turn.tool_results] == [
         ("c1", None, "Timeout")
     ]
+
+
+def test_thought_that_is_written_as_a_text_is_not_part_of_the_answer():
+    parts: Json = [
+        {"type": "text", "content": "The user wants the hours."},
+        {"type": "text", "content": "Until six."},
+    ]
+    output = json.dumps([{"role": "assistant", "parts": parts}])
+
+    def answer(**usage: Json) -> str | None:
+        attributes: dict[str, Json] = {
+            "gen_ai.operation.name": "generate_content",
+            "gcp.vertex.agent.event_id": "e1",
+            "gen_ai.output.messages": output,
+            **{f"gen_ai.usage.{key}.output_tokens": value for key, value in usage.items()},
+        }
+        model = span("generate_content gemini", "3", "2", **attributes)
+        return to_trace(model).turns[0].response
+
+    assert answer(reasoning=40) == "Until six."
+    assert answer(reasoning=0) == "The user wants the hours.Until six."

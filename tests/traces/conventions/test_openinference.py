@@ -484,3 +484,43 @@ def test_agent_without_model_calls_below_a_chain_does_not_answer():
     )
     (turn,) = to_trace(chain, model, router).turns
     assert (turn.user, turn.response) == ("Is Rome warmer?", "Yes.")
+
+
+def numbered(prefix: str, index: int, role: str, text: str) -> dict[str, Json]:
+    base = f"llm.{prefix}_messages.{index}.message"
+    return {f"{base}.role": role, f"{base}.content": text}
+
+
+LIMIT: dict[str, Json] = {"otel.dropped_attributes_count": 4}
+
+
+def read_turn(**attributes: Json) -> tuple[str | None, str | None, object]:
+    (turn,) = to_trace(
+        span("llm", None, 1, {"openinference.span.kind": "LLM", **attributes, **LIMIT})
+    ).turns
+    return turn.user, turn.response, turn.tool_calls
+
+
+def test_question_beyond_the_limit_of_attributes_is_not_the_one_before():
+    earlier = numbered("input", 0, "user", "Is it open?")
+    cut = {**numbered("input", 1, "assistant", "Yes."), "llm.input_messages.2.message.role": "user"}
+    assert read_turn(**earlier, **cut) == (None, None, None)
+    raw: Json = json.dumps({"messages": [{"role": "user", "content": "Until when?"}]})
+    assert read_turn(**{"input.value": raw}, **earlier, **cut) == ("Until when?", None, None)
+
+
+def test_call_beyond_the_limit_of_attributes_is_not_complete():
+    call = "llm.output_messages.0.message.tool_calls.0.tool_call.function.name"
+    asked = numbered("input", 0, "user", "Is it open?")
+    reply = {"llm.output_messages.0.message.role": "assistant", call: "get_hours"}
+    assert read_turn(**asked, **reply) == ("Is it open?", None, None)
+
+
+def test_last_messages_are_read_if_the_first_ones_were_dropped():
+    kept = numbered("input", 7, "assistant", "Yes.") | numbered("input", 8, "user", "Until when?")
+    output = numbered("output", 0, "assistant", "Until six.")
+    assert read_turn(**kept, **output, **{"llm.finish_reason": "stop"}) == (
+        "Until when?",
+        "Until six.",
+        (),
+    )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import msgspec
+
 from carob.schema import Json, Span
 from carob.traces.mapping.traces import to_traces
 
@@ -109,3 +111,68 @@ def test_steps_of_an_agent_that_repeat_the_question_are_no_gap():
     again = chat("b", 5, "Which bikes are in stock?", "Twelve city bikes, all blue.")
     (trace,) = to_traces((owner("invoke_agent"), BIKES, again))
     assert not trace.gaps
+
+
+def run(key: str, start: int, end: int, asked: str, parent: str = "root") -> Span:
+    attributes: dict[str, Json] = {
+        "gen_ai.operation.name": "invoke_agent",
+        "gen_ai.agent.name": "stock",
+        "gen_ai.input.messages": json.dumps([message("user", asked)]),
+        "gen_ai.output.messages": json.dumps([message("assistant", f"{asked} Yes.")]),
+    }
+    return Span("t1", key, parent, "invoke_agent", "internal", start, end, attributes)
+
+
+def test_runs_of_one_agent_at_once_are_a_turn_each():
+    first, second = run("a", 1, 9, "Any bikes?"), run("b", 2, 8, "Any bikes?")
+    inner = Span(
+        "t1",
+        "c",
+        "b",
+        "execute_tool",
+        "internal",
+        3,
+        4,
+        {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "look_up"},
+    )
+    root = Span("t1", "root", None, "evaluate", "internal", 0, 100)
+    (trace,) = to_traces((root, first, second, inner))
+    assert [turn.response for turn in trace.turns] == ["Any bikes? Yes."] * 2
+    assert [len(turn.tool_calls or ()) for turn in trace.turns] == [0, 1]
+
+
+def test_agents_of_a_team_at_once_are_one_turn():
+    first = run("a", 1, 9, "Any bikes?")
+    other = {**first.attributes, "gen_ai.agent.name": "prices"}
+    second = Span("t1", "b", "root", "invoke_agent", "internal", 2, 8, other)
+    assert len(turns(first, second)) == 1
+
+
+def test_requests_at_once_with_unrelated_questions_are_a_turn_each():
+    def request(key: str, start: int, end: int) -> Span:
+        return Span("t1", key, "root", "request", "internal", start, end)
+
+    def below(parent: str, call: Span) -> Span:
+        return msgspec.structs.replace(call, parent_id=parent)
+
+    bikes = chat("a1", 2, "Which bikes are in stock?", "Twelve city bikes.")
+    helmets = chat("b1", 4, "Do you sell helmets?", "Yes, in three sizes.")
+    history = (message("user", "Which bikes are in stock?"), message("assistant", "Let me see."))
+    again = chat("a2", 6, "Which bikes are in stock?", "Twelve city bikes.", history=history)
+    spans = below("a", bikes), below("b", helmets), below("a", again)
+    assert turns(request("a", 1, 9), request("b", 3, 8), *spans) == [
+        ("Which bikes are in stock?", "Twelve city bikes."),
+        ("Do you sell helmets?", "Yes, in three sizes."),
+    ]
+
+
+def test_run_after_one_whose_span_is_lost_is_a_turn_of_its_own():
+    lost = chat("a", 1, "Is it warm in Rome today?", "I do not know.")
+    (trace,) = to_traces((lost, run("b", 3, 5, "Any bikes?")))
+    assert [turn.user for turn in trace.turns] == ["Is it warm in Rome today?", "Any bikes?"]
+
+
+def test_step_before_an_agent_whose_parent_is_missing_is_no_turn():
+    step = chat("a", 1, "Classify: Any bikes in stock?", "stock")
+    (trace,) = to_traces((step, run("b", 3, 5, "Any bikes in stock?")))
+    assert [turn.user for turn in trace.turns] == ["Any bikes in stock?"]

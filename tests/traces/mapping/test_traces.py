@@ -686,3 +686,30 @@ def test_scrubbed_conversation_is_no_conversation():
     assert to_traces([agent("a", None, 0, 9, **scrubbed)])[0].conversation is None
     inner = chat("c", "a", 1, gen_ai__conversation__id="thread_7")
     assert to_traces([agent("a", None, 0, 9, **scrubbed), inner])[0].conversation == "thread_7"
+
+
+def test_agents_at_once_that_count_each_others_tokens_do_not_raise_the_total():
+    (trace,) = to_traces(
+        [
+            agent("lead", None, 0, 90, **count_tokens(300, 3)),
+            chat("m0", "lead", 1, text("x"), **count_tokens(50)),
+            tool("ask1", "lead", 10, "ask", gen_ai__tool__call__id="c1"),
+            tool("ask2", "lead", 10, "ask", gen_ai__tool__call__id="c2"),
+            agent("w1", "ask1", 11, 40, **count_tokens(250, 2)),
+            agent("w2", "ask2", 12, 41, **count_tokens(250, 2)),
+            chat("m1", "w1", 13, text("a"), **count_tokens(125)),
+            chat("m2", "w2", 14, text("b"), **count_tokens(125)),
+        ]
+    )
+    assert Usage.total(call.usage for call in trace.model_calls).input_tokens == 300
+
+
+def count_tokens(inputs: int, outputs: int = 1) -> dict[str, Json]:
+    return {"gen_ai__usage__input_tokens": inputs, "gen_ai__usage__output_tokens": outputs}
+
+
+def test_attempt_that_failed_requested_no_tool():
+    failed = msgspec.structs.replace(chat("a", "run", 1), status="error")
+    answer = chat("b", "run", 3, text("Yes."))
+    (trace,) = to_traces([agent("run", None, 0, 9), failed, answer])
+    assert trace.turns[0].tool_calls == ()

@@ -5,8 +5,16 @@ import json
 import pytest
 
 from carob.schema import Json
-from carob.traces.messages.message import CallBlock, Message, ResultBlock, last_answer, last_user
+from carob.traces.messages.message import (
+    CallBlock,
+    Message,
+    ResultBlock,
+    asked_text,
+    last_answer,
+    last_user,
+)
 from carob.traces.messages.read import read_last_message, read_messages
+from carob.traces.messages.withheld import hide_markers
 
 CALL = CallBlock("search", {"q": "tides"}, "c1")
 
@@ -355,3 +363,32 @@ def test_message_that_python_printed_is_read(wrapped: bool):
 def test_printed_fields_without_a_role_are_a_text():
     text = "{'city': 'Porto', 'note': \"'role': none\"}"
     assert read_messages(text, "assistant") == [Message("assistant", text)]
+
+
+@pytest.mark.parametrize("text", ['["Rome", "Oslo"]', "[18, null]"])
+def test_list_without_messages_is_a_text(text: str):
+    assert last_user(read_messages(text, "user")) == text
+    assert last_user(read_messages({"args": [text], "kwargs": {}}, "user")) == text
+    assert last_user(read_last_message(text, "user", "user")) == text
+
+
+def test_answer_before_the_last_question_is_not_its_answer():
+    asked: list[Json] = [{"role": "user", "content": "Is it open?"}]
+    answered: list[Json] = [*asked, {"role": "assistant", "content": "Yes."}]
+    silent: list[Json] = [{"role": "user", "content": "Now?"}, {"role": "assistant", "content": ""}]
+    for messages, answer in ((answered, "Yes."), ([*answered, *asked], None)):
+        assert last_answer(read_messages(messages, "assistant")) == answer
+        assert last_answer(read_last_message(messages, "assistant", "assistant")) == answer
+    assert last_answer(read_last_message([*answered, *silent], "assistant", "assistant")) == ""
+
+
+def test_calls_whose_arguments_are_not_json_are_calls():
+    call: Json = {"name": "search", "args": '{"q": "ti', "id": "c1", "type": "invalid_tool_call"}
+    message: Json = {"type": "ai", "data": {"content": "", "invalid_tool_calls": [call]}}
+    (read,) = read_messages([message], "assistant")
+    assert read.calls == [CallBlock("search", '{"q": "ti', "c1")]
+
+
+def test_note_on_items_left_out_is_not_what_the_user_wrote():
+    messages: Json = [{"role": "user", "content": "Is it open?"}, "[…3 more items]"]
+    assert asked_text(hide_markers(read_messages(messages, "user"))) is None

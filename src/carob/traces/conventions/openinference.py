@@ -95,9 +95,9 @@ def _read_model_output(span: Span) -> list[Message] | None:
 def _is_openai_trace(span: Span) -> bool:
     """Whether a span is a whole trace of OpenAI's agents in JavaScript: it has the kind of an
     agent and the name of the workflow, and unlike an agent no node."""
-    attributes = span.attributes
-    is_trace = span.parent_id is None and attributes.get(_KIND) == "AGENT"
-    return is_trace and span.scope == _OPENAI_AGENTS_JS and "graph.node.id" not in attributes
+    if span.scope != _OPENAI_AGENTS_JS or "graph.node.id" in span.attributes:
+        return False
+    return span.attributes.get(_KIND) == "AGENT"
 
 
 class OpenInference(Convention):

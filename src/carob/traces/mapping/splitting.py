@@ -50,6 +50,8 @@ def split_turns(role_spans: list[RoleSpan]) -> Iterator[list[RoleSpan]]:
         return
     else:
         starts = _find_model_starts(role_spans, alone=True)
+    if owners and _follows_lost_run(owners[0], role_spans):
+        starts = [owners[0], *starts]
     if starts:
         yield from _cut(role_spans, starts)
     else:
@@ -64,6 +66,21 @@ def _is_one_run(owners: list[RoleSpan], first: RoleSpan) -> bool:
     if first.user_text() is not None:
         return True
     return all(owner.user_text() is None for owner in owners)
+
+
+def _follows_lost_run(owner: RoleSpan, role_spans: list[RoleSpan]) -> bool:
+    """Whether model calls before the first agent belong to a run whose span is missing, and have
+    nothing to do with what the agent was asked: smolagents loses the span of a run that fails."""
+    user = owner.user_text()
+    first = next((role_span for role_span in role_spans if role_span.role == "model"), None)
+    if user is None or first is None or first.context.outer_agent is not None:
+        return False
+    parent = first.context.root.parent_id
+    is_lost = parent is not None and parent == owner.context.root.parent_id
+    if not is_lost or (first.span.end or 0) > (owner.span.start or 0):
+        return False
+    asked = _user_text(first)
+    return asked is not None and not _is_within(asked, user[1])
 
 
 def _run_at_once(owners: list[RoleSpan], role_spans: list[RoleSpan]) -> bool:

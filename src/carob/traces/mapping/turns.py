@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from carob.schema import AgentMessage, Json, ModelCall, Turn, Usage
+from carob.schema import AgentMessage, Json, ModelCall, Span, Turn, Usage
 from carob.traces.mapping.evidence import find_missing_calls
 from carob.traces.mapping.roles import RoleSpan, covers
 from carob.traces.mapping.splitting import asks_several
@@ -315,7 +315,22 @@ def _error(turn: TurnSpans, response: str | None) -> str | None:
     last = turn.models[-1].outer.span if turn.models else None
     if last is not None and last.status == "error":
         return failure_reason(last) or "the model call failed"
-    return None
+    return _step_error(turn, last)
+
+
+def _step_error(turn: TurnSpans, last: Span | None) -> str | None:
+    """Why the step failed that ended the run: OpenAI's agents fail where the model calls a tool
+    that they do not have, and only their turn says so."""
+    failed = [
+        step.span
+        for step in turn.chains
+        if step.span.status == "error" and step.context.agent and not turn.is_in_tool(step)
+    ]
+    step = max(failed, key=lambda span: span.end or 0, default=None)
+    if step is None or last is None or not covers(step, last.end):
+        return None
+    reason = failure_reason(step)
+    return None if reason is None else reason or "a step of the agent failed"
 
 
 def _model_calls(turn: TurnSpans) -> tuple[ModelCall, ...]:
