@@ -713,3 +713,33 @@ def test_attempt_that_failed_requested_no_tool():
     answer = chat("b", "run", 3, text("Yes."))
     (trace,) = to_traces([agent("run", None, 0, 9), failed, answer])
     assert trace.turns[0].tool_calls == ()
+
+
+def test_run_that_failed_has_no_empty_response():
+    asked = chat("a", "run", 1, [{"type": "tool_call", "name": "f", "id": "c1", "arguments": {}}])
+    failed = msgspec.structs.replace(
+        chat("b", "run", 4, text("")), status="error", status_message="quota exceeded"
+    )
+    (trace,) = to_traces([agent("run", None, 0, 9), asked, failed])
+    assert (trace.turns[0].response, trace.turns[0].error) == (None, "quota exceeded")
+
+
+def test_call_of_a_tool_that_does_not_exist_ends_the_run_with_the_error_of_the_step():
+    def step(key: str, parent: str | None, kind: str, **more: Json) -> Span:
+        return span(key, parent, 1, 8, openinference__span__kind=kind, **more)
+
+    calls = "llm__output_messages__0__message__tool_calls__0__tool_call__function__"
+    model = step("llm", "step", "LLM", **{f"{calls}name": "f", f"{calls}arguments": "{}"})
+    failed = msgspec.structs.replace(
+        step("step", "run", "CHAIN"), status="error", status_message="Tool not found"
+    )
+    run = step("run", None, "AGENT", graph__node__id="guide")
+    (trace,) = to_traces([run, failed, model])
+    assert trace.turns[0].error == "Tool not found"
+
+
+def test_calls_that_lost_tokens_to_a_limit_make_the_usage_unclear():
+    whole = chat("a", "run", 1, text("x"), **count_tokens(5), gen_ai__usage__reasoning_tokens=2)
+    cut = chat("b", "run", 3, text("y"), **count_tokens(6), otel__dropped_attributes_count=3)
+    (trace,) = to_traces([agent("run", None, 0, 9), whole, cut])
+    assert "OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT" in trace.gaps["usage"]

@@ -6,21 +6,27 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from carob.schema import AgentMessage, Json, ModelCall, Span, Turn, Usage
+from carob.schema import AgentMessage, Json, ModelCall, Turn, Usage
 from carob.traces.mapping.evidence import find_missing_calls
 from carob.traces.mapping.roles import RoleSpan, covers
 from carob.traces.mapping.splitting import asks_several
 from carob.traces.mapping.tokens import TokenCount
 from carob.traces.mapping.tool_calls import find_tool_calls
 from carob.traces.mapping.tool_spans import failure_reason
+from carob.traces.mapping.turn_errors import find_error
 from carob.traces.mapping.turn_spans import ModelSpans, TurnSpans, workflow_name
 from carob.traces.messages.frames import unframe_user
 from carob.traces.messages.message import last_answer, last_user
 from carob.traces.messages.printed import is_printed_message, is_printed_object
+from carob.traces.normalize import DROPPED
 
 NO_RESPONSE = "the response was not recorded"
 SEVERAL_QUESTIONS = "model calls received unrelated questions, and the agent's own was not recorded"
 LAST_REQUEST = "one span records several model calls, and only the last of them is left"
+DROPPED_TOKENS = (
+    "model calls lost attributes, and maybe tokens, to a limit: raise "
+    "OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT"
+)
 _NO_TIME = 1 << 63
 _FIRST_DOCUMENT = "retrieval.documents.0.document.content"
 _PRINTED_DOCUMENT = "[Document(metadata="
@@ -41,7 +47,9 @@ def build_turn(turn: TurnSpans) -> Turn:
         turn.gaps["usage"] = LAST_REQUEST
     user = _note_source(sources, "user", _find_user_text(turn))
     response = _note_source(sources, "response", _find_response(turn))
-    error = _error(turn, response)
+    error = find_error(turn, response or None)
+    if error is not None and not response:
+        response = None  # what a run that failed leaves empty is no answer
     if turn.is_asked_by_model and turn.owner and asks_several(turn.main_models, user):
         turn.gaps["user"] = turn.gaps["response"] = SEVERAL_QUESTIONS
     if response is None and error is None:
@@ -296,43 +304,6 @@ def _grounding(turn: TurnSpans) -> tuple[Json, ...] | None:
     return tuple(chunks) or None
 
 
-def _error(turn: TurnSpans, response: str | None) -> str | None:
-    owner = turn.owner.span if turn.owner else turn.roots[0]
-    # One of several steps whose agent is missing failed for itself: the agent may have gone on.
-    is_whole = turn.owner is not None or (
-        len(turn.roots) == 1 and not any(tool.span is owner for tool in turn.tools)
-    )
-    if owner.status == "error" and is_whole and (reason := failure_reason(owner)) is not None:
-        return reason or "the agent failed"
-    if response is not None:
-        return None
-    # An outer workflow may end well although the agent within was stopped, as by a step limit.
-    for agent in reversed(turn.owners):
-        if agent.span.status != "error" or turn.is_in_tool(agent):
-            continue
-        if (reason := failure_reason(agent.span)) is not None:
-            return reason or "the agent failed"
-    last = turn.models[-1].outer.span if turn.models else None
-    if last is not None and last.status == "error":
-        return failure_reason(last) or "the model call failed"
-    return _step_error(turn, last)
-
-
-def _step_error(turn: TurnSpans, last: Span | None) -> str | None:
-    """Why the step failed that ended the run: OpenAI's agents fail where the model calls a tool
-    that they do not have, and only their turn says so."""
-    failed = [
-        step.span
-        for step in turn.chains
-        if step.span.status == "error" and step.context.agent and not turn.is_in_tool(step)
-    ]
-    step = max(failed, key=lambda span: span.end or 0, default=None)
-    if step is None or last is None or not covers(step, last.end):
-        return None
-    reason = failure_reason(step)
-    return None if reason is None else reason or "a step of the agent failed"
-
-
 def _model_calls(turn: TurnSpans) -> tuple[ModelCall, ...]:
     """The model calls, each counted once, however many spans record it.
 
@@ -346,9 +317,19 @@ def _model_calls(turn: TurnSpans) -> tuple[ModelCall, ...]:
         for leaf in model.spans:
             if leaf.is_leaf:
                 calls += _calls_of_leaf(model, leaf, counts.usage[id(leaf)])
+    if any(DROPPED in leaf.span.attributes for leaf in leaves) and _is_uneven(calls):
+        turn.gaps["usage"] = DROPPED_TOKENS
     if counts.without_call:
         calls += [_total_call(span, usage, turn) for span, usage in counts.without_call]
     return tuple(calls)
+
+
+def _is_uneven(calls: list[ModelCall]) -> bool:
+    """Whether some calls count a kind of token that others do not."""
+    return any(
+        len({getattr(call.usage, kind) is None for call in calls}) > 1
+        for kind in ("input_tokens", "output_tokens", "cached_tokens", "reasoning_tokens")
+    )
 
 
 def _calls_of_leaf(model: ModelSpans, leaf: RoleSpan, usage: Usage) -> Sequence[ModelCall]:
