@@ -1,6 +1,9 @@
 from __future__ import annotations
 
 import json
+from typing import Literal
+
+import msgspec
 
 from carob.schema import Json, Span, SpanEvent, Trace, Usage
 from carob.traces.mapping.traces import to_traces
@@ -524,3 +527,39 @@ def test_last_messages_are_read_if_the_first_ones_were_dropped():
         "Until six.",
         (),
     )
+
+
+def guarded(*, status: Literal["error", "ok"]) -> Trace:
+    def kind(name: str, **more: Json) -> dict[str, Json]:
+        return {"openinference.span.kind": name, **more}
+
+    def wide(key: str, parent: str | None, end: int, attributes: dict[str, Json]) -> Span:
+        return msgspec.structs.replace(span(key, parent, 1, attributes), end=end)
+
+    step = wide("turn", "guide", 20, kind("CHAIN"))
+    return to_trace(
+        wide("guide", None, 30, kind("AGENT", **{"graph.node.id": "guide"})),
+        msgspec.structs.replace(step, status=status, status_message="tripwire"),
+        span("llm", "turn", 2, {**kind("LLM"), **numbered("output", 0, "assistant", "Hello!")}),
+        wide("check", "turn", 9, kind("GUARDRAIL")),
+        wide("guard", "check", 8, kind("AGENT", **{"graph.node.id": "guard"})),
+        span("judge", "guard", 4, {**kind("LLM"), **numbered("output", 0, "assistant", "safe")}),
+    )
+
+
+def test_verdict_of_a_guardrail_is_not_the_response():
+    (turn,) = guarded(status="ok").turns
+    assert (turn.response, turn.error) == ("Hello!", None)
+    assert [call.agent for call in turn.model_calls] == ["guide", "guard"]
+
+
+def test_run_that_a_guardrail_stopped_has_an_error_and_no_response():
+    (turn,) = guarded(status="error").turns
+    assert (turn.response, turn.error) == (None, "tripwire")
+
+
+def test_structured_result_of_pydantic_ai_is_the_whole_response():
+    result: Json = '{"celsius":18,"text":"sunny"}'
+    run = {"openinference.span.kind": "AGENT", "agent_name": "guide", "output.value": result}
+    (turn,) = to_trace(span("run", None, 1, {**run, "final_result": result})).turns
+    assert turn.response == result

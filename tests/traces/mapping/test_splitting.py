@@ -167,7 +167,8 @@ def test_requests_at_once_with_unrelated_questions_are_a_turn_each():
 
 
 def test_run_after_one_whose_span_is_lost_is_a_turn_of_its_own():
-    lost = chat("a", 1, "Is it warm in Rome today?", "I do not know.")
+    asked = chat("a", 1, "Is it warm in Rome today?", "")
+    lost = msgspec.structs.replace(asked, status="error")
     (trace,) = to_traces((lost, run("b", 3, 5, "Any bikes?")))
     assert [turn.user for turn in trace.turns] == ["Is it warm in Rome today?", "Any bikes?"]
 

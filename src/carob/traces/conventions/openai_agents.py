@@ -22,6 +22,7 @@ _ROLES: dict[Json, SpanRole] = {
     "generation": "model",
     "response": "model",
     "trace": "workflow",
+    "guardrail": "guardrail",
 }
 
 
@@ -105,12 +106,15 @@ def _completion_usage(span: Span) -> Json:
     return None
 
 
+_TURN = "Turn {turn}"
 _LOGFIRE_ROLES: dict[str, SpanRole] = {
     "OpenAI Agents trace": "workflow",
     "Agent run": "agent",
     "Responses API": "model",
     "Chat completion": "model",
     "Function": "tool",
+    "Guardrail": "guardrail",
+    _TURN: "chain",
 }
 """The roles of Logfire's spans, by the prefixes of their names."""
 
@@ -156,6 +160,9 @@ class LogfireAgents(GenAi):
         return None if group == "null" else group
 
     def usage(self, span: Span) -> Usage:
-        """Return the SDK's own counts, which include the details."""
+        """Return the SDK's own counts, which include the details. Turns repeat those of their
+        model call, and of agents that ran at the same time."""
+        if span.name.startswith(_TURN):
+            return Usage()
         usage = decode_json(span.attributes.get("usage"))
         return (usage_of(usage) or Usage()) if isinstance(usage, dict) else super().usage(span)

@@ -34,6 +34,7 @@ from carob.traces.mapping.sources import (
     MessageSource,
     messages_in,
     messages_under,
+    text_in,
 )
 from carob.traces.mapping.tool_spans import ToolSpan, is_schema, unwrap_output
 from carob.traces.messages import events, numbered_attributes
@@ -69,6 +70,7 @@ _ROLES: dict[Json, SpanRole] = {
     "TOOL": "tool",
     "CHAIN": "chain",
     "RETRIEVER": "retriever",
+    "GUARDRAIL": "guardrail",
     "EVALUATOR": "skip",
 }
 
@@ -136,6 +138,7 @@ class OpenInference(Convention):
         LANGFUSE_INPUT,
     )
     outputs: ClassVar = (
+        text_in("final_result", "assistant"),  # pydantic-ai's, which may be an object
         messages_in("output.value", "assistant"),
         _OUTPUT,
         EVENTS_OUT,

@@ -20,9 +20,10 @@ from carob.traces.messages.usage import correct_counts, include_thoughts
 from carob.traces.messages.withheld import hide_markers, is_withheld, withhold
 from carob.traces.shape import decode_json, to_integer
 
-SpanRole = Literal["agent", "workflow", "chain", "model", "tool", "retriever", "skip"]
-"""`workflow` is a span around the agents of a turn, `chain` any step with input and output. The
-spans below `skip` are not part of the agent's work."""
+SpanRole = Literal["agent", "workflow", "chain", "model", "tool", "retriever", "guardrail", "skip"]
+"""`workflow` is a span around the agents of a turn, `chain` any step with input and output. What
+runs in a `guardrail` does not answer the user. The spans below `skip` are not part of the agent's
+work."""
 
 
 class SpanMarks(NamedTuple):

@@ -103,7 +103,7 @@ class SpanContext(msgspec.Struct, eq=False):
     inner_model: RoleSpan | None = None
     """The innermost model call that it is a part of."""
     outer_tool: RoleSpan | None = None
-    """The outermost tool that it runs in, whatever is between."""
+    """The outermost tool or guardrail that it runs in, whatever is between."""
     outer_agent: RoleSpan | None = None
     """The outermost agent or workflow around it."""
     agent_name: str | None = None
@@ -187,6 +187,8 @@ def _enter(role_span: RoleSpan, role_spans: list[RoleSpan]) -> SpanContext | Rol
         if role_span.name is None:  # a run around agents, such as `Agent workflow`
             role_span.role = "workflow"
         return role_span
+    if role == "guardrail":
+        return role_span
     if role == "skip":
         role_spans.pop()
         return SpanContext(context.root, skip=True)
@@ -236,6 +238,8 @@ def _context_within(outer: RoleSpan) -> SpanContext:
         # What runs in a tool works for the tool, unless another agent surrounds it.
         tool, model, inner_model, outer_tool = outer, None, None, outer_tool or outer
         agent_name = None
+    elif role == "guardrail":
+        model, inner_model, outer_tool, agent_name = None, None, outer_tool or outer, None
     elif role == "agent" or role == "workflow":
         if role == "agent" and outer.name is not None:
             agent_name = outer.name

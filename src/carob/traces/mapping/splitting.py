@@ -69,17 +69,17 @@ def _is_one_run(owners: list[RoleSpan], first: RoleSpan) -> bool:
 
 
 def _follows_lost_run(owner: RoleSpan, role_spans: list[RoleSpan]) -> bool:
-    """Whether model calls before the first agent belong to a run whose span is missing, and have
-    nothing to do with what the agent was asked: smolagents loses the span of a run that fails."""
-    user = owner.user_text()
-    first = next((role_span for role_span in role_spans if role_span.role == "model"), None)
-    if user is None or first is None or first.context.outer_agent is not None:
+    """Whether model calls before the first agent belong to a run that failed, and have nothing to
+    do with what the agent was asked: smolagents loses the span of such a run."""
+    user, start = owner.user_text(), owner.span.start or 0
+    before = [
+        role_span
+        for role_span in _outer_models(role_spans)
+        if role_span.context.outer_agent is None and (role_span.span.end or 0) <= start
+    ]
+    if user is None or not before or before[-1].span.status != "error":
         return False
-    parent = first.context.root.parent_id
-    is_lost = parent is not None and parent == owner.context.root.parent_id
-    if not is_lost or (first.span.end or 0) > (owner.span.start or 0):
-        return False
-    asked = _user_text(first)
+    asked = _user_text(before[0])
     return asked is not None and not _is_within(asked, user[1])
 
 

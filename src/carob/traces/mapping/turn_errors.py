@@ -28,12 +28,13 @@ def find_error(turn: TurnSpans, response: str | None) -> str | None:
     last = turn.models[-1].outer.span if turn.models else None
     if last is not None and last.status == "error":
         return failure_reason(last) or "the model call failed"
-    return _step_error(turn, last)
+    return find_step_error(turn, last)
 
 
-def _step_error(turn: TurnSpans, last: Span | None) -> str | None:
-    """Why the step failed that ended the run: OpenAI's agents fail where the model calls a tool
-    that they do not have, and only their turn says so."""
+def find_step_error(turn: TurnSpans, last: Span | None) -> str | None:
+    """Return why the step failed in which a run made its last model call. OpenAI's agents fail
+    where the model calls a tool that they do not have, or a guardrail stops it: only their turn
+    says so."""
     failed = [
         step.span
         for step in turn.chains

@@ -111,7 +111,7 @@ def group_by_role(role_spans: list[RoleSpan]) -> TurnSpans:
             turn.chains.append(role_span)
         elif role == "retriever":
             turn.retrievers.append(role_span)
-        else:
+        elif role != "guardrail":
             owners.append(role_span)
     # A tool that uses an agent starts before it.
     if owners and tools and (owners[-1].span.start or 0) > (tools[0].span.start or 0):

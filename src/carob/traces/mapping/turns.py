@@ -13,7 +13,7 @@ from carob.traces.mapping.splitting import asks_several
 from carob.traces.mapping.tokens import TokenCount
 from carob.traces.mapping.tool_calls import find_tool_calls
 from carob.traces.mapping.tool_spans import failure_reason
-from carob.traces.mapping.turn_errors import find_error
+from carob.traces.mapping.turn_errors import find_error, find_step_error
 from carob.traces.mapping.turn_spans import ModelSpans, TurnSpans, workflow_name
 from carob.traces.messages.frames import unframe_user
 from carob.traces.messages.message import last_answer, last_user
@@ -208,6 +208,8 @@ def _model_response(turn: TurnSpans) -> tuple[str, str] | None:
         last = before  # a second recorder beside the first records no messages
     if last is None or (last.messages and last.messages[-1].calls) or _is_followed(last, turn):
         return None
+    if find_step_error(turn, last.outer.span) is not None:
+        return None  # such as a guardrail: the answer was not returned
     answer = last_answer(last.messages)
     if answer is not None and is_printed_message(answer):
         return None
