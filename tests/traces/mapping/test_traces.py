@@ -743,3 +743,17 @@ def test_calls_that_lost_tokens_to_a_limit_make_the_usage_unclear():
     cut = chat("b", "run", 3, text("y"), **count_tokens(6), otel__dropped_attributes_count=3)
     (trace,) = to_traces([agent("run", None, 0, 9), whole, cut])
     assert "OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT" in trace.gaps["usage"]
+
+
+def chain(key: str, parent: str | None, start: int, **more: Json) -> Span:
+    kind: dict[str, Json] = {"openinference__span__kind": "CHAIN", **more}
+    return span(key, parent, start, start + 9, **kind)
+
+
+def test_step_without_a_parent_is_a_run_if_nothing_else_was_recorded():
+    said: dict[str, Json] = {"input__value": "Where?", "output__value": "Here."}
+    (trace,) = to_traces([chain("rag", None, 1, **said), chain("search", "rag", 2)])
+    (turn,) = trace.turns
+    assert (turn.user, turn.response, turn.tool_calls) == ("Where?", "Here.", None)
+    assert not to_traces([chain("rag", None, 1, input__value="Where?")])
+    assert not to_traces([chain("rag", "lost", 1, **said), chain("search", "lost", 2, **said)])

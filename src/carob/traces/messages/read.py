@@ -99,10 +99,12 @@ def read_messages(value: Json, role: Role) -> list[Message]:
 def _decode(value: Json) -> Json:
     """Decode what may be messages. A list without any is a text that somebody wrote as JSON."""
     decoded = decode_json(value)
-    if decoded is not value and isinstance(decoded, list) and len(decoded) > 1:
-        plain = [item for item in decoded if not isinstance(decode_json(item), dict | list)]
-        return value if len(plain) == len(decoded) else decoded
-    return decoded
+    if decoded is value or not isinstance(decoded, list) or len(decoded) < 2:
+        return decoded
+    if isinstance(decoded[0], dict):  # messages, of which there may be many
+        return decoded
+    has_parts = any(isinstance(decode_json(item), dict | list) for item in decoded)
+    return decoded if has_parts else value
 
 
 def read_last_message(value: Json, role: Role, text_role: Role) -> list[Message]:
