@@ -8,8 +8,9 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from carob.api.golden.drafts import delete_case, get_case
+from carob.api.golden.drafts import delete_case, get_case, review_case
 from carob.api.golden.folder import GoldenFolder
+from carob.versions.review import review_status
 from tests.browser.conftest import NewVisit, Site
 from tests.browser.workspace import SHOP
 
@@ -74,6 +75,18 @@ def test_selected_cases_are_approved_together(scripts: bool, shop: Site, visit: 
     for name in ("hebrew", "japanese"):
         expect(page.get_by_role("row").filter(has_text=name)).to_contain_text(word)
     expect(page.get_by_role("row").filter(has_text="opening_hours")).not_to_contain_text(word)
+
+
+def test_cases_that_changed_after_they_were_read_are_not_approved(shop: Site, visit: NewVisit):
+    page = visit(shop).go(f"/datasets/{SHOP}")
+    page.get_by_role("checkbox", name="select hebrew").check()
+    page.get_by_label("by", exact=True).fill("Mara")
+    folder = GoldenFolder(shop.folder / "golden", shop.folder / "golden" / "registry")
+    before = get_case(folder, SHOP, "japanese").case
+    status = "reviewed" if review_status(before) == "draft" else "draft"
+    review_case(folder, SHOP, "japanese", status, by="Noa")
+    page.get_by_role("button", name="Mark as").click()
+    expect(page.locator("h1")).to_have_text("Somebody else has changed this")
 
 
 def test_no_case_is_approved_without_being_selected(site: Site, visit: NewVisit):

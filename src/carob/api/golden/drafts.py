@@ -204,12 +204,20 @@ def approve_scored_case(
 
 
 def review_cases(
-    folder: GoldenFolder, name: str, cases: Sequence[str], status: ReviewStatus, *, by: str
+    folder: GoldenFolder,
+    name: str,
+    cases: Sequence[str],
+    status: ReviewStatus,
+    *,
+    by: str,
+    seen: str | None = None,
 ) -> None:
-    """Set the review status of several cases at once."""
+    """Set the review status of several cases at once. `seen` is the digest of the draft that the
+    caller has seen."""
     with registry_lock(folder.registry):
         file = find_file(folder, name)
         dataset = load(file)
+        _check_draft_seen(name, dataset, seen)
         for case in cases:
             _find_case(dataset, case)
         mark_reviewed(file, cases, status, by=by)
@@ -255,8 +263,8 @@ def release_draft(
     """Release the draft as an immutable version. `seen` is the digest of the draft that the caller
     has seen."""
     file = find_file(folder, name)
-    if seen is not None and seen != dataset_digest(load(file)):
-        raise StaleError(f"dataset {name!r} has changed", hint="read the draft again")
+    if seen is not None:
+        _check_draft_seen(name, load(file), seen)
     return release(
         file,
         by=by,
@@ -295,6 +303,11 @@ def _check_seen(case: str, before: Case | None, seen: str | None) -> None:
     if seen == NEW:
         state = "exists already"
     raise StaleError(f"case {case!r} {state}", hint="read it again, then repeat the edit")
+
+
+def _check_draft_seen(name: str, dataset: Dataset, seen: str | None) -> None:
+    if seen not in (None, dataset_digest(dataset)):
+        raise StaleError(f"dataset {name!r} has changed", hint="read the draft again")
 
 
 def _replace_case(dataset: Dataset, case: Case) -> Dataset:

@@ -24,12 +24,14 @@ pages = Pages()
 
 class CasesForm(Query, frozen=True):
     """The selected cases, and what to do with them: what to score, as `run:ID`, `traces:ID`,
-    `target:NAME`, or what the dataset recorded; or the review status, and who sets it."""
+    `target:NAME`, or what the dataset recorded; or the review status, who sets it, and the digest
+    of the draft that they have seen."""
 
     source: str = ""
     case: tuple[str, ...] = ()
     status: ReviewStatus = "reviewed"
     by: str = ""
+    seen: str | None = None
 
 
 @pages.post("/datasets/{name:path}/run")
@@ -53,7 +55,7 @@ def mark_cases(workspace: Workspace, path: DatasetPath, form: CasesForm) -> Redi
         raise RequestError(422, "no case is selected", hint="check the cases that you have read")
     if not form.by.strip():
         raise RequestError(422, "a review needs a name", hint="go back and say who you are")
-    review_cases(workspace.folder, path.name, form.case, form.status, by=form.by)
+    review_cases(workspace.folder, path.name, form.case, form.status, by=form.by, seen=form.seen)
     return Redirect(address("datasets", path.name))
 
 
@@ -83,6 +85,7 @@ def case_actions(workspace: Workspace, draft: Draft) -> Markup:
     source = tag("label", tag("span", "on", class_="inline"), tag("select", options, name="source"))
     return selection_group(
         f"all {count(draft.cases, 'case')}" if draft.cases > 1 else "the only case",
+        tag("input", type="hidden", name="seen", value=draft.digest),
         tag("button", "Run", type="submit"),
         source,
         tag(
