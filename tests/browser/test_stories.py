@@ -79,6 +79,7 @@ def test_cause_is_added_to_the_filter_that_was_applied_without_a_reload(
     expect(page).to_have_url(re.compile(r"status=failed$"))
     page.get_by_role("region", name="Causes").get_by_role("link").first.click()
     expect(page).to_have_url(re.compile(r"status=failed&cause="))
+    expect(page.locator("html.scripted")).to_have_count(1)
     page.get_by_label("status").select_option("passed")
     expect(page.locator("#cases")).to_contain_text("No case matches.")
     page.get_by_role("region", name="Causes").get_by_role("link").first.click()

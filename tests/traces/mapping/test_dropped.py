@@ -17,19 +17,18 @@ T = TypeVar("T")
 MISCOUNTED = "anthropic-sdk-openllmetry-parallel-calls-stream.jsonl-000000"
 """The outer of two spans counts a token too many, and only the inner one shows it."""
 
-NOT_NOTICED = (
-    "agent-framework-otel-sub-agents-at-once",
-    "openai-agents-native-chat-sub-agents-at-once",
-    "anthropic-sdk-openinference-reasoning",
-    "google-adk-default-reasoning",
-    "google-adk-latest-reasoning",
-    "openai-agents-openinference-odd-results",
-    "openinference-many-turns",
-    "smolagents-openinference-json-texts",
-    "vercel-6-openinference-retry",
-)
-"""Recordings in which nothing shows a loss: what tells agents at once, thoughts and copied errors
-apart is a single attribute or span, and spans that lost attributes already lose another one."""
+NOT_NOTICED = {
+    "agent-framework-otel-sub-agents-at-once": "without the coordinator, a worker made its call",
+    "openai-agents-native-chat-sub-agents-at-once": "of two equal workers, one lost its request",
+    "anthropic-sdk-openinference-reasoning": "only the type of a block tells a thought from a text",
+    "google-adk-default-reasoning": "only the count of its tokens tells a thought from a text",
+    "google-adk-latest-reasoning": "only the count of its tokens tells a thought from a text",
+    "openai-agents-openinference-odd-results": "the model received the result as Python prints it",
+    "openinference-many-turns": "spans that lost attributes already lose another one",
+    "smolagents-openinference-json-texts": "without its model calls, a run counts those before it",
+    "vercel-6-openinference-retry": "only its result tells that a tool did not fail",
+}
+"""Recordings in which nothing shows that something is missing, and what is then read wrongly."""
 
 
 class Mutation(NamedTuple):

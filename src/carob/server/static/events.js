@@ -16,7 +16,9 @@ async function refresh() {
   const regions = [...document.querySelectorAll("[data-refresh]")];
   if (!regions.length || document.hidden || paused) return;
   try {
-    const page = await load(location.href);
+    const address = location.href;
+    const page = await load(address);
+    if (location.href !== address) return; // another filter was applied meanwhile
     const changed = regions.filter((region) => replace(region.id, page));
     const status = document.querySelector("[data-refresh] [role=status], [data-refresh][role=status]");
     if (changed.length && status) speak(status.textContent);
