@@ -24,7 +24,6 @@ from carob.store.inbox import (
 )
 from carob.traces.containers.container import LogRecord
 from carob.traces.mapping.sessions import merge_sessions
-from carob.traces.mapping.traces import to_traces
 from carob.traces.reading.assemble import assemble
 
 _SHOWN = 200
@@ -68,6 +67,8 @@ def _cache(
 
 
 def _build_trace(database: Database, row: SessionRow, problems: list[Problem]) -> Trace | None:
+    from carob.traces.mapping.traces import to_traces  # late: a waiting server needs none of it
+
     where = f"session {row.id}"
     spans = session_spans(database, row.id, problems)
     traces = [trace for group in spans.values() for trace in to_traces(group, source=where)]

@@ -9,7 +9,6 @@ import msgspec
 
 from carob.schema import ModelCall, ToolCall, Trace, Turn
 from carob.traces.mapping.delegation import is_delegated, join_delegated
-from carob.traces.mapping.tokens import find_missing_tokens
 
 TURN_NUMBER = "carob.turn.number"
 """The attribute of a trace that states which turn of its conversation it is."""
@@ -33,6 +32,8 @@ def merge_sessions(traces: Iterable[Trace]) -> Iterator[Trace]:
 
 def merge_traces(session_id: str, group: list[Trace]) -> Trace:
     """Merge the traces of one session; those with equal starts keep their order."""
+    from carob.traces.mapping.tokens import find_missing_tokens  # late: it imports all of mapping
+
     in_order = sorted(group, key=_start)
     delegated = [trace for trace in in_order if is_delegated(trace)]
     ordered = _join_repeated([trace for trace in in_order if not is_delegated(trace)])

@@ -22,7 +22,6 @@ from carob.traces.containers.otlp import Records
 from carob.traces.conventions.hints import span_convention
 from carob.traces.mapping.delegation import DELEGATED_BY
 from carob.traces.mapping.sessions import TURN_NUMBER
-from carob.traces.mapping.traces import to_traces
 from carob.traces.reading.assemble import order_if_complete, spans_of
 from carob.traces.reading.spill import Spill, TraceSlot
 from carob.traces.reading.stream import Chunk, FileRange, RecordStream, reread
@@ -313,6 +312,8 @@ class Collector:
     def _map(
         self, key: str, spans: tuple[Span, ...], file: int, ranges: tuple[FileRange, ...]
     ) -> CollectedTrace:
+        from carob.traces.mapping.traces import to_traces  # late: a waiting server needs none of it
+
         source = self.files[file].path
         traces = to_traces(spans, source=source, keep_spans=self.keep_spans) if spans else []
         if not traces:
