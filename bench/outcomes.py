@@ -32,7 +32,7 @@ from carob.store import Database, open_store
 from carob.store.database import SqlValue
 from carob.store.document import RunDocument, split_run
 from carob.store.history import HistoryQuery, history_page
-from carob.store.runs import CASES, OUTCOMES, case_rows, outcome_rows, save_execution
+from carob.store.runs import CASES, OUTCOMES, case_rows, save_execution
 
 METRICS = ("tool_trajectory_avg_score", "response_match_score", "latency", "cost", "safety")
 _MANY = 200_000
@@ -193,9 +193,9 @@ def _score(name: str, seed: int) -> CaseScore:
 def _tables(
     document: RunDocument,
 ) -> list[tuple[str, tuple[str, ...], list[tuple[SqlValue, ...]]]]:
-    cases = map(tuple, case_rows(1, document))
-    outcomes = map(tuple, outcome_rows(1, document.run))
-    return [("cases", CASES, [*cases]), ("outcomes", OUTCOMES, [*outcomes])]
+    rows = list(case_rows(1, document))
+    outcomes = [tuple(outcome) for _, outcomes in rows for outcome in outcomes]
+    return [("cases", CASES, [tuple(case) for case, _ in rows]), ("outcomes", OUTCOMES, outcomes)]
 
 
 def _clear(place: str) -> None:

@@ -169,10 +169,13 @@ class SpooledSequence(Sequence[T]):
 
     def encoded(self) -> Iterator[bytes]:
         """Yield the items as they were encoded."""
-        with self._path.open("rb", buffering=_BLOCK) as file:
-            start = 0
+        with self._path.open("rb", buffering=0) as file:
+            block, first, start = b"", 0, 0  # the block begins at `first`
             for end in self._ends:
-                yield file.read(end - start)
+                if end > first + len(block):
+                    rest = block[start - first :]
+                    block, first = rest + file.read(max(_BLOCK, end - start)), start
+                yield block[start - first : end - first]
                 start = end
 
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import reduce
+from itertools import chain, islice
 from typing import NamedTuple
 
 import msgspec
 
 from carob.errors import InputError, RefusedError
 from carob.files.spool import Spool
-from carob.schema import Run, RunDataset
+from carob.schema import CaseResult, Run, RunDataset
 from carob.schema.codec import BytesCodec
 from carob.schema.problem import ProgressListener, ignore
 from carob.store.database import Database, SqlValue
@@ -132,59 +134,63 @@ def facet_value(text: str) -> str:
 
 def _save_results(database: Database, document: RunDocument) -> int:
     """Save the results unless they are stored already, and return the number of the run."""
-    digest = last_digest(document.bodies)
-    values = (document.run.id, len(document.bodies), digest)
+    run_id = document.run.id
     sql = "INSERT INTO runs (id, cases, digest) VALUES (?, ?, ?) ON CONFLICT (id) DO NOTHING"
     # Insert first and look afterwards: two processes that save the same run at once would both find
-    # nothing if they looked first.
-    new = database.execute(sql, values) == 1
+    # nothing if they looked first. The digest is known when all cases are written.
+    new = database.execute(sql, (run_id, len(document.bodies), b"")) == 1
     query = "SELECT number, digest FROM runs WHERE id = ?"
-    number, stored = next(database.rows(query, (document.run.id,)))
-    if stored != digest:
-        message = f"{document.run.id} already exists with different results"
-        raise RefusedError(message, where=database.where, hint="run `carob store verify`")
+    number, stored = next(database.rows(query, (run_id,)))
     if new:
-        database.load("cases", CASES, case_rows(number, document))
-        database.load("outcomes", OUTCOMES, outcome_rows(number, document.run))
+        digest = _load_cases(database, number, document)
+        database.execute("UPDATE runs SET digest = ? WHERE number = ?", (digest, number))
+    elif stored != reduce(chain_digest, document.bodies, b""):
+        message = f"{run_id} already exists with different results"
+        raise RefusedError(message, where=database.where, hint="run `carob store verify`")
     return number
 
 
-def digest_chain(bodies: Iterable[bytes]) -> Iterator[bytes]:
-    """The digest of each body and of all before it."""
+def _load_cases(database: Database, number: int, document: RunDocument) -> bytes:
+    """Write the cases of a new run, decoding each once. Returns the digest that covers them."""
+    rows = case_rows(number, document)
     digest = b""
-    for body in bodies:
-        digest = chain_digest(digest, body)
-        yield digest
-
-
-def last_digest(bodies: Iterable[bytes]) -> bytes:
-    """The digest that covers all bodies."""
-    digest = b""
-    for digest in digest_chain(bodies):  # noqa: B007 - the last one counts
-        pass
+    while batch := list(islice(rows, BATCH)):
+        database.load("cases", CASES, [row for row, _ in batch])
+        database.load("outcomes", OUTCOMES, chain.from_iterable(outcomes for _, outcomes in batch))
+        digest = batch[-1][0].digest
     return digest
 
 
-def case_rows(number: int, document: RunDocument) -> Iterator[Sequence[SqlValue]]:
-    bodies = document.bodies
-    rows = zip(document.run.cases, bodies, digest_chain(bodies), strict=True)
-    for place, (result, body, digest) in enumerate(rows):
+class NewCaseRow(NamedTuple):
+    """A row of the table of cases."""
+
+    run: int
+    place: int
+    case: str | None
+    trace: str | None
+    status: str
+    digest: bytes
+    """Of this case and of all before it."""
+    body: bytes
+
+
+def case_rows(
+    number: int, document: RunDocument
+) -> Iterator[tuple[NewCaseRow, list[Sequence[SqlValue]]]]:
+    """Yield the row of each case, and those of its outcomes."""
+    digest = b""
+    rows = zip(document.run.cases, document.bodies, strict=True)
+    for place, (result, body) in enumerate(rows):
+        digest = chain_digest(digest, body)
         case, trace = column_text(result.case), column_text(result.trace)
-        yield number, place, case, trace, result.status, digest, body
+        row = NewCaseRow(number, place, case, trace, result.status, digest, body)
+        yield row, list(_outcome_rows(number, place, result))
 
 
-def outcome_rows(number: int, run: Run) -> Iterator[Sequence[SqlValue]]:
-    for place, result in enumerate(run.cases):
-        for part, score in enumerate(result.scores):
-            yield (
-                number,
-                place,
-                part,
-                column_text(score.metric),
-                score.status,
-                score.value,
-                score.threshold,
-            )
+def _outcome_rows(number: int, place: int, result: CaseResult) -> Iterator[Sequence[SqlValue]]:
+    for part, score in enumerate(result.scores):
+        metric = column_text(score.metric)
+        yield number, place, part, metric, score.status, score.value, score.threshold
 
 
 def _insert_execution(database: Database, number: int, document: RunDocument) -> int:

@@ -220,7 +220,7 @@ def report_unused(collection: Collection, chunks: Sequence[Chunk], report: Probl
     if collection.untraced_spans:
         _report_untraced(collection, where, report)
     _report_blank(collection, where, report)
-    idle = sum(not trace.is_used for trace in collection.facts())
+    idle = sum(not trace.is_used for trace in collection.silent())
     useful = len(collection.spans) + len(collection.ready_traces) - idle
     if idle or not useful:
         message, hint = _describe_idle(collection, idle)
@@ -244,16 +244,14 @@ def _report_blank(collection: Collection, where: str, report: ProblemListener) -
     out on the way, a trace that says nothing is never a success without a reason.
     """
     blank: dict[str, list[str]] = {}
-    all_empty = True
-    for trace in collection.facts():
-        all_empty = all_empty and trace.is_empty
+    for trace in collection.silent():
         if trace.blank is not None:
             blank.setdefault(trace.blank, []).append(trace.id)
     for convention, ids in sorted(blank.items()):
         hint = how_to_record(convention, "response") or "check that the agent's content is recorded"
         message = f"no text, tool call, error or token count in {_count_traces(ids)}"
         problem = Problem(where=where, message=message, hint=hint, severity="warning")
-        if all_empty:
+        if not collection.has_turns():
             raise FormatError(problem.message, where=where, hint=hint)
         report(problem)
 

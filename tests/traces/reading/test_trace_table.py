@@ -9,7 +9,7 @@ from carob.schema import Trace
 from carob.traces.reading.collect import Collection
 from carob.traces.reading.spill import SpilledTrace
 from carob.traces.reading.trace_set import group_sessions
-from carob.traces.reading.trace_table import CollectedFacts, CollectedTrace, TraceTable
+from carob.traces.reading.trace_table import CollectedTrace, SilentTrace, TraceTable
 
 
 def trace(number: int, *, conversation: str | None = None, used: bool = True) -> CollectedTrace:
@@ -22,11 +22,8 @@ TRACES = [
     *(trace(number, conversation=f"c{number % 3}") for number in range(40, 60)),
     trace(60, used=False),
     CollectedTrace("t61", Trace(id="in memory"), -(10**40)),
+    CollectedTrace("t62", SpilledTrace("file", 62, 1), blank="GenAI", is_empty=True),
 ]
-
-
-def known(trace: CollectedFacts | CollectedTrace) -> tuple[str, bool, str, bool]:
-    return trace.id, trace.is_used, trace.blank or "", trace.is_empty
 
 
 def fill(path: Path, in_memory: int) -> TraceTable:
@@ -41,7 +38,7 @@ def fill(path: Path, in_memory: int) -> TraceTable:
 def test_traces_are_found_removed_and_counted_wherever_they_are(tmp_path: Path, in_memory: int):
     table = fill(tmp_path / "table", in_memory)
     assert table.is_large == (in_memory == 5)
-    assert (len(table), sorted(table)) == (62, sorted(item.id for item in TRACES))
+    assert (len(table), sorted(table)) == (63, sorted(item.id for item in TRACES))
     assert all(table[item.id] == item for item in TRACES)
     assert "unknown" not in table
     assert table.pop("t3", None) == TRACES[3]
@@ -50,7 +47,19 @@ def test_traces_are_found_removed_and_counted_wherever_they_are(tmp_path: Path, 
     with pytest.raises(KeyError):
         del table["t3"]
     table["t3"] = TRACES[3]
-    assert sorted(map(known, table.facts())) == sorted(map(known, TRACES))
+    silent = [SilentTrace("t60", False, None), SilentTrace("t62", True, "GenAI")]
+    assert sorted(table.silent()) == silent
+    assert table.has_turns()
+
+
+@pytest.mark.parametrize("in_memory", [0, 1000])
+def test_traces_without_a_turn_are_known_wherever_they_are(tmp_path: Path, in_memory: int):
+    table = TraceTable(lambda: tmp_path / "table", in_memory)
+    assert not table.has_turns()
+    table["t62"] = TRACES[62]
+    assert (table.is_large, table.has_turns()) == (in_memory == 0, False)
+    table["t1"] = TRACES[1]
+    assert table.has_turns()
 
 
 def test_sessions_are_the_same_in_memory_and_on_disk(tmp_path: Path):

@@ -25,7 +25,13 @@ from carob.traces.mapping.sessions import TURN_NUMBER
 from carob.traces.reading.assemble import order_if_complete, spans_of
 from carob.traces.reading.spill import Spill, TraceSlot
 from carob.traces.reading.stream import Chunk, FileRange, RecordStream, reread
-from carob.traces.reading.trace_table import CollectedFacts, CollectedTrace, TraceTable
+from carob.traces.reading.trace_table import (
+    CollectedTrace,
+    SilentTrace,
+    TraceTable,
+    find_silent,
+    have_turns,
+)
 from carob.traces.shape import as_count, as_text
 
 MAX_HELD = 8 << 20
@@ -81,14 +87,17 @@ class Collection(msgspec.Struct):
         traces = [*self.spans.values()], self.ready_traces
         return _restore, (*map(_TRACES.encode, traces), *rest)
 
-    def facts(self) -> Iterator[CollectedFacts | CollectedTrace]:
-        """The facts about all traces."""
+    def silent(self) -> Iterator[SilentTrace]:
+        """The traces without an agent, and those in which nothing was said or done."""
         spans = self.spans
-        if isinstance(spans, TraceTable):
-            yield from spans.facts()
-        else:
-            yield from spans.values()
-        yield from self.ready_traces
+        yield from spans.silent() if isinstance(spans, TraceTable) else find_silent(spans.values())
+        yield from find_silent(self.ready_traces)
+
+    def has_turns(self) -> bool:
+        """Whether any trace has a turn."""
+        spans = self.spans
+        found = spans.has_turns() if isinstance(spans, TraceTable) else have_turns(spans.values())
+        return found or have_turns(self.ready_traces)
 
     def merge(self, addition: Collection) -> None:
         """Add what another process has read; a trace that both have seen is read again."""
