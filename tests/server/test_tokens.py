@@ -6,12 +6,14 @@ import sqlite3
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any, cast
 
+import grpc
 import pytest
 
 from carob.api.serving.tokens import list_tokens, new_token, remove_token
 from carob.errors import RefusedError, UsageError
-from tests.server.conftest import Client, start_server
+from tests.server.conftest import Client, Process, start_server
 
 
 @pytest.fixture(scope="module")
@@ -26,11 +28,16 @@ def tokens(folder: Path) -> dict[str, str]:
 
 
 @pytest.fixture(scope="module")
-def guarded(folder: Path, tokens: dict[str, str]) -> Iterator[Client]:
+def server(folder: Path, tokens: dict[str, str]) -> Iterator[Process]:
     """A server that asks everyone for a token, as one that others can reach does."""
     started = start_server(folder, "--require-token", "--store", str(folder / "runs.db"))
-    yield started.client
+    yield started
     started.stop()
+
+
+@pytest.fixture(scope="module")
+def guarded(server: Process) -> Client:
+    return server.client
 
 
 def ask(client: Client, method: str, path: str, token: str | None) -> int:
@@ -56,6 +63,30 @@ def test_token_allows_what_its_roles_say(
         status = ask(guarded, method, path, tokens.get(role))
         expected = {200, 404} if role in allowed else {401} if not role else {403}
         assert status in expected, role
+
+
+@pytest.mark.parametrize(
+    ("role", "expected"),
+    [
+        ("ingest", None),
+        ("read", grpc.StatusCode.PERMISSION_DENIED),
+        ("", grpc.StatusCode.UNAUTHENTICATED),
+    ],
+)
+def test_grpc_tells_a_token_without_the_role_from_none(
+    server: Process, tokens: dict[str, str], role: str, expected: grpc.StatusCode | None
+):
+    metadata = [("authorization", f"Bearer {tokens[role]}")] if role else []
+    with grpc.insecure_channel(server.addresses["grpc"]) as channel:
+        export: Any = cast("Any", channel).unary_unary(
+            "/opentelemetry.proto.collector.trace.v1.TraceService/Export"
+        )
+        try:
+            assert export(b"", timeout=10, metadata=metadata) == b""
+            code = None
+        except grpc.RpcError as error:
+            code = cast("Any", error).code()
+    assert code == expected
 
 
 @pytest.mark.parametrize("token", ["carob_", "carob_x", " ", "\xff", "a" * 5000])

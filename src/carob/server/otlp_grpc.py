@@ -86,9 +86,11 @@ class _Exports(grpc.GenericRpcHandler):
             return
         metadata: dict[str, object] = dict(context.invocation_metadata() or ())
         kind, _, token = str(metadata.get("authorization", "")).partition(" ")
-        if kind.lower() != "bearer" or "ingest" not in self._find_roles(token.strip()):
-            message = "a token with the role ingest is required"
-            await context.abort(grpc.StatusCode.UNAUTHENTICATED, message)
+        roles = self._find_roles(token.strip()) if kind.lower() == "bearer" else frozenset[str]()
+        if "ingest" in roles:
+            return
+        code = grpc.StatusCode.PERMISSION_DENIED if roles else grpc.StatusCode.UNAUTHENTICATED
+        await context.abort(code, "a token with the role ingest is required")
 
 
 async def _abort(context: Any, refusal: Refusal) -> None:
