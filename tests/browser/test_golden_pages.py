@@ -32,7 +32,7 @@ def test_new_case_is_written_in_a_form(scripts: bool, shop: Site, visit: NewVisi
     assert (turn.user, turn.response) == ("Do you sell gift cards?", "Yes, from 10 euros.")
     assert [call.name for call in turn.tool_calls or ()] == ["find_product"]
     assert case.tags == ("gifts", "new")
-    delete_case(folder, SHOP, id, seen=None)
+    delete_case(folder, SHOP, id, revision=None)
 
 
 def test_edit_script_is_one_click_away_from_the_top_of_a_case(site: Site, visit: NewVisit):

@@ -60,7 +60,10 @@ def test_edit_of_one_case_leaves_the_others_byte_for_byte(folder: GoldenFolder):
     turn = msgspec.structs.replace(case.turns[0], response="A new answer.")
     edited = msgspec.structs.replace(case, turns=(turn, *case.turns[1:]))
     drafts.put_case(
-        folder, "garden_returns", edited, seen=drafts.get_case(folder, "returns", case.id).digest
+        folder,
+        "garden_returns",
+        edited,
+        revision=drafts.get_case(folder, "returns", case.id).digest,
     )
     old = case.turns[0].response
     assert old
@@ -70,25 +73,25 @@ def test_edit_of_one_case_leaves_the_others_byte_for_byte(folder: GoldenFolder):
 def test_edit_of_a_state_that_is_gone_is_stale(folder: GoldenFolder):
     case = first_case(folder)
     with pytest.raises(StaleError, match="has changed"):
-        drafts.put_case(folder, "garden_returns", case, seen="sha256:0")
+        drafts.put_case(folder, "garden_returns", case, revision="sha256:0")
     with pytest.raises(StaleError, match="exists already"):
-        drafts.put_case(folder, "garden_returns", case, seen=drafts.NEW)
+        drafts.put_case(folder, "garden_returns", case, revision=drafts.NEW)
     with pytest.raises(StaleError):
-        drafts.delete_case(folder, "garden_returns", case.id, seen="sha256:0")
+        drafts.delete_case(folder, "garden_returns", case.id, revision="sha256:0")
 
 
 def test_only_what_a_run_expected_is_approved_with_its_answer(folder: GoldenFolder):
     case = first_case(folder)
     scored = expectation_digest(case)
     tagged = msgspec.structs.replace(case, tags=("seen",))  # no change of what is expected
-    drafts.put_case(folder, "garden_returns", tagged, seen=None)
+    drafts.put_case(folder, "garden_returns", tagged, revision=None)
     approved = drafts.approve_scored_case(
         folder, "garden_returns", case.id, scored=scored, by="Ida"
     )
     assert approved.review == "approved"
     turns = (msgspec.structs.replace(case.turns[0], response="Something else."), *case.turns[1:])
     drafts.put_case(
-        folder, "garden_returns", msgspec.structs.replace(tagged, turns=turns), seen=None
+        folder, "garden_returns", msgspec.structs.replace(tagged, turns=turns), revision=None
     )
     with pytest.raises(StaleError, match="has changed since the run"):
         drafts.approve_scored_case(folder, "garden_returns", case.id, scored=scored, by="Ida")
@@ -99,7 +102,7 @@ def test_case_that_the_format_cannot_hold_is_refused_and_nothing_is_written(fold
     before = file.read_bytes()
     case = Case(id="new", turns=(Turn(user="Are you open on Monday?"),))
     with pytest.raises(RefusedError, match="the format csv cannot hold case 'new'"):
-        drafts.put_case(folder, "faq", case, seen=drafts.NEW)
+        drafts.put_case(folder, "faq", case, revision=drafts.NEW)
     assert file.read_bytes() == before
     assert not file.with_name("faq.csv.carob.json").exists()
 
@@ -109,21 +112,21 @@ def test_draft_states_changes_and_the_version_that_they_require(folder: GoldenFo
     drafts.release_draft(folder, "garden_returns", by="Mara")
     draft = drafts.get_draft(folder, "garden_returns")
     assert (draft.version, draft.next_version) == ("1.0.0", None)
-    drafts.put_case(folder, "garden_returns", Case.of("Hi", "Hello", id="hi"), seen=drafts.NEW)
+    drafts.put_case(folder, "garden_returns", Case.of("Hi", "Hello", id="hi"), revision=drafts.NEW)
     draft = drafts.get_draft(folder, "garden_returns")
     assert draft.diff
     assert (draft.diff.bump, draft.next_version) == ("minor", "1.1.0")
     with pytest.raises(StaleError):
-        drafts.release_draft(folder, "garden_returns", by="Mara", seen="sha256:0")
-    released = drafts.release_draft(folder, "garden_returns", by="Mara", seen=draft.digest)
+        drafts.release_draft(folder, "garden_returns", by="Mara", revision="sha256:0")
+    released = drafts.release_draft(folder, "garden_returns", by="Mara", revision=draft.digest)
     assert released.version == "1.1.0"
 
 
 def test_last_case_cannot_be_deleted(folder: GoldenFolder):
     first, second = (item.case.id for item in drafts.list_cases(folder, "garden_returns").items)
-    drafts.delete_case(folder, "garden_returns", first, seen=None)
+    drafts.delete_case(folder, "garden_returns", first, revision=None)
     with pytest.raises(RefusedError, match="at least one case"):
-        drafts.delete_case(folder, "garden_returns", second, seen=None)
+        drafts.delete_case(folder, "garden_returns", second, revision=None)
 
 
 def test_pages_of_cases_continue_after_the_last_one(folder: GoldenFolder):

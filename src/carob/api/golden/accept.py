@@ -73,7 +73,7 @@ def accept_changes(
         hint = "look at the draft, or evaluate it again"
         raise StaleError(f"case {case!r} has changed since the run", hint=hint)
     accepted = _accept(draft.case, view, lines)
-    return put_case(folder, name, accepted, seen=draft.digest)
+    return put_case(folder, name, accepted, revision=draft.digest)
 
 
 def _accept(case: Case, view: CaseView, lines: Sequence[AcceptedLine]) -> Case:

@@ -136,13 +136,13 @@ def find_same_start(folder: GoldenFolder, case: Case) -> tuple[tuple[str, str], 
     return tuple(same)
 
 
-def put_case(folder: GoldenFolder, name: str, case: Case, *, seen: str | None) -> DraftCase:
-    """Add or replace a case. `seen` is the digest of the case that the caller has seen, or `NEW`;
-    raises `StaleError` if the case has changed since. `None` overwrites."""
+def put_case(folder: GoldenFolder, name: str, case: Case, *, revision: str | None) -> DraftCase:
+    """Add or replace a case. `revision` is the digest of the case that the caller has seen, or
+    `NEW`; raises `StaleError` if the case has changed since. `None` overwrites."""
 
     def edit(dataset: Dataset) -> Dataset:
         before = next((known for known in dataset.cases if known.id == case.id), None)
-        _check_seen(case.id, before, seen)
+        _check_revision(case.id, before, revision)
         if before is None:
             return dataset.add(msgspec.structs.replace(case, origin=None))
         # The document that the case was read from holds the fields that the model has not.
@@ -157,17 +157,17 @@ def add_new_cases(folder: GoldenFolder, name: str, cases: Sequence[Case]) -> Non
     def edit(dataset: Dataset) -> Dataset:
         known = {case.id: case for case in dataset.cases}
         for case in cases:
-            _check_seen(case.id, known.get(case.id), NEW)
+            _check_revision(case.id, known.get(case.id), NEW)
         return dataset.add(*(msgspec.structs.replace(case, origin=None) for case in cases))
 
     _edit(folder, name, edit)
 
 
-def delete_case(folder: GoldenFolder, name: str, case: str, *, seen: str | None) -> None:
-    """Remove a case. `seen` is as for `put_case`."""
+def delete_case(folder: GoldenFolder, name: str, case: str, *, revision: str | None) -> None:
+    """Remove a case. `revision` is as for `put_case`."""
 
     def edit(dataset: Dataset) -> Dataset:
-        _check_seen(case, _find_case(dataset, case), seen)
+        _check_revision(case, _find_case(dataset, case), revision)
         return dataset.subset(lambda known: known.id != case)
 
     _edit(folder, name, edit)
@@ -180,13 +180,13 @@ def review_case(
     status: ReviewStatus,
     *,
     by: str,
-    seen: str | None = None,
+    revision: str | None = None,
 ) -> DraftCase:
-    """Set the review status of a case, as `carob review` does. `seen` is as for `put_case`."""
+    """Set the review status of a case, as `carob review` does. `revision` is as for `put_case`."""
     with registry_lock(folder.registry):
         file = find_file(folder, name)
         known = _find_case(load(file), case)  # by its id alone; `carob review` takes more than that
-        _check_seen(case, known, seen)
+        _check_revision(case, known, revision)
         mark_reviewed(file, [case], status, by=by)
         return _draft_case(_find_case(load(file), case))
 
@@ -200,7 +200,7 @@ def approve_scored_case(
     if scored not in (None, expectation_digest(current)):
         hint = "score it again, then approve it"
         raise StaleError(f"case {case!r} has changed since the run", hint=hint)
-    return review_case(folder, name, case, "approved", by=by, seen=case_digest(current))
+    return review_case(folder, name, case, "approved", by=by, revision=case_digest(current))
 
 
 def review_cases(
@@ -210,14 +210,14 @@ def review_cases(
     status: ReviewStatus,
     *,
     by: str,
-    seen: str | None = None,
+    revision: str | None = None,
 ) -> None:
-    """Set the review status of several cases at once. `seen` is the digest of the draft that the
-    caller has seen."""
+    """Set the review status of several cases at once. `revision` is the digest of the draft that
+    the caller has seen."""
     with registry_lock(folder.registry):
         file = find_file(folder, name)
         dataset = load(file)
-        _check_draft_seen(name, dataset, seen)
+        _check_draft_revision(name, dataset, revision)
         for case in cases:
             _find_case(dataset, case)
         mark_reviewed(file, cases, status, by=by)
@@ -258,13 +258,13 @@ def release_draft(
     because: str | None = None,
     note: Sequence[str] = (),
     require_approved: bool = False,
-    seen: str | None = None,
+    revision: str | None = None,
 ) -> Release:
-    """Release the draft as an immutable version. `seen` is the digest of the draft that the caller
-    has seen."""
+    """Release the draft as an immutable version. `revision` is the digest of the draft that the
+    caller has seen."""
     file = find_file(folder, name)
-    if seen is not None:
-        _check_draft_seen(name, load(file), seen)
+    if revision is not None:
+        _check_draft_revision(name, load(file), revision)
     return release(
         file,
         by=by,
@@ -295,18 +295,18 @@ def _save(dataset: Dataset, file: Path) -> None:
     save_in_place(dataset, file)
 
 
-def _check_seen(case: str, before: Case | None, seen: str | None) -> None:
+def _check_revision(case: str, before: Case | None, revision: str | None) -> None:
     current = case_digest(before) if before else NEW
-    if seen is None or seen == current:
+    if revision is None or revision == current:
         return
     state = "has changed" if before else "does not exist any more"
-    if seen == NEW:
+    if revision == NEW:
         state = "exists already"
     raise StaleError(f"case {case!r} {state}", hint="read it again, then repeat the edit")
 
 
-def _check_draft_seen(name: str, dataset: Dataset, seen: str | None) -> None:
-    if seen not in (None, dataset_digest(dataset)):
+def _check_draft_revision(name: str, dataset: Dataset, revision: str | None) -> None:
+    if revision not in (None, dataset_digest(dataset)):
         raise StaleError(f"dataset {name!r} has changed", hint="read the draft again")
 
 

@@ -32,13 +32,13 @@ class SourceForm(Query, frozen=True):
     """An edited case, and the digest of what was edited."""
 
     source: str
-    seen: str = ""
+    revision: str = ""
 
 
 class TurnsForm(Query, frozen=True, kw_only=True):
     """A case as fields. Fields of turns are lists, in the order of the turns."""
 
-    seen: str
+    revision: str
     id: str = ""
     """Of a new case."""
     user: tuple[str, ...] = ()
@@ -60,7 +60,7 @@ def add_case(workspace: Workspace, path: NewCasePath, form: SourceForm) -> Page 
     parsed = read_case(form.source)
     if parsed.case is None:
         return _source_page(path.name, None, form.source, NEW, parsed.problems)
-    put_case(workspace.folder, path.name, parsed.case, seen=NEW)
+    put_case(workspace.folder, path.name, parsed.case, revision=NEW)
     return Redirect(address("datasets", path.name, accepted=parsed.case.id))
 
 
@@ -70,7 +70,7 @@ def add_fields(workspace: Workspace, path: NewCasePath, form: TurnsForm) -> Redi
     id = form.id.strip()
     if not id:
         raise RequestError(422, "a case needs an id", hint="go back and name it")
-    put_case(workspace.folder, path.name, _read_fields(Case(id=id), form), seen=NEW)
+    put_case(workspace.folder, path.name, _read_fields(Case(id=id), form), revision=NEW)
     return Redirect(address("datasets", path.name, accepted=id))
 
 
@@ -99,8 +99,8 @@ def save_case(workspace: Workspace, path: GoldenCasePath, form: SourceForm) -> P
         parsed = CaseSource(None, problems)
     if parsed.case is None:
         draft = get_case(workspace.folder, path.name, path.case)
-        return _source_page(path.name, draft, form.source, form.seen, problems)
-    put_case(workspace.folder, path.name, parsed.case, seen=form.seen)
+        return _source_page(path.name, draft, form.source, form.revision, problems)
+    put_case(workspace.folder, path.name, parsed.case, revision=form.revision)
     return Redirect(address("datasets", path.name, accepted=path.case))
 
 
@@ -108,7 +108,7 @@ def save_case(workspace: Workspace, path: GoldenCasePath, form: SourceForm) -> P
 def save_fields(workspace: Workspace, path: GoldenCasePath, form: TurnsForm) -> Redirect:
     """Save the fields of a case into the draft. What has no field stays as it is."""
     draft = get_case(workspace.folder, path.name, path.case)
-    put_case(workspace.folder, path.name, _read_fields(draft.case, form), seen=form.seen)
+    put_case(workspace.folder, path.name, _read_fields(draft.case, form), revision=form.revision)
     return Redirect(address("datasets", path.name, accepted=path.case))
 
 
@@ -132,7 +132,7 @@ def _source_page(
     name: str,
     draft: DraftCase | None,
     text: str,
-    seen: str,
+    revision: str,
     problems: tuple[Problem, ...],
 ) -> Page:
     case = draft.case.id if draft else None
@@ -140,7 +140,7 @@ def _source_page(
     source = tag(
         "form",
         tag("h2", "Source"),
-        tag("input", type="hidden", name="seen", value=seen),
+        tag("input", type="hidden", name="revision", value=revision),
         tag(
             "label",
             tag("span", "the case as JSON"),
@@ -190,7 +190,7 @@ def _fields(name: str, draft: DraftCase | None) -> Markup:
     return tag(
         "form",
         tag("h2", "Form", class_="golden"),
-        tag("input", type="hidden", name="seen", value=draft.digest if draft else NEW),
+        tag("input", type="hidden", name="revision", value=draft.digest if draft else NEW),
         None if draft else id,
         turns,
         tag(

@@ -59,7 +59,7 @@ class DatasetQuery(Query, frozen=True):
 class ReleaseForm(Query, frozen=True):
     """The digest of the draft that was looked at, and who releases it."""
 
-    seen: str
+    revision: str
     by: str = ""
 
 
@@ -136,7 +136,9 @@ def show_dataset(workspace: Workspace, path: DatasetPath, query: DatasetQuery) -
 @pages.post("/datasets/{name:path}/release")
 def release_dataset(workspace: Workspace, path: DatasetPath, form: ReleaseForm) -> Redirect:
     """Release the draft, if it is still the one that was looked at."""
-    released = release_draft(workspace.folder, path.name, by=form.by or None, seen=form.seen)
+    released = release_draft(
+        workspace.folder, path.name, by=form.by or None, revision=form.revision
+    )
     return Redirect(address("datasets", f"{released.name}@{released.version}"))
 
 
@@ -187,7 +189,7 @@ def _actions(draft: Draft) -> list[Markup | None]:
     changed = draft.version is not None and draft.diff and draft.diff.changes
     release = tag(
         "form",
-        tag("input", type="hidden", name="seen", value=draft.digest),
+        tag("input", type="hidden", name="revision", value=draft.digest),
         tag(
             "label",
             tag("span", "your name"),

@@ -42,7 +42,7 @@ class MarkForm(Query, frozen=True):
     """A review of a case."""
 
     status: Literal["draft", "reviewed", "approved"]
-    seen: str
+    revision: str
     """The digest of the case that was looked at."""
     by: str = ""
 
@@ -50,7 +50,7 @@ class MarkForm(Query, frozen=True):
 class DeleteForm(Query, frozen=True):
     """The digest of the case that was looked at."""
 
-    seen: str
+    revision: str
 
 
 @pages.post("/datasets/{name:path}/cases/{case:path}/review")
@@ -58,14 +58,16 @@ def set_review(workspace: Workspace, path: GoldenCasePath, form: MarkForm) -> Re
     """Set the review status of a case."""
     if not form.by.strip():
         raise RequestError(422, "a review needs a name", hint="go back and say who you are")
-    review_case(workspace.folder, path.name, path.case, form.status, by=form.by, seen=form.seen)
+    review_case(
+        workspace.folder, path.name, path.case, form.status, by=form.by, revision=form.revision
+    )
     return Redirect(address("datasets", path.name, "cases", path.case))
 
 
 @pages.post("/datasets/{name:path}/cases/{case:path}/delete")
 def remove_case(workspace: Workspace, path: GoldenCasePath, form: DeleteForm) -> Redirect:
     """Remove a case from the draft."""
-    delete_case(workspace.folder, path.name, path.case, seen=form.seen)
+    delete_case(workspace.folder, path.name, path.case, revision=form.revision)
     return Redirect(address("datasets", path.name))
 
 
@@ -166,14 +168,14 @@ def _case_actions(path: GoldenCasePath, draft: DraftCase) -> Markup:
             tag("span", "your name"),
             tag("input", name="by", data_remember="1", autocomplete="name", required=True),
         ),
-        tag("input", type="hidden", name="seen", value=draft.digest),
+        tag("input", type="hidden", name="revision", value=draft.digest),
         tag("button", "Set", type="submit"),
         method="post",
         action=address(*where, "review"),
     )
     delete = tag(
         "form",
-        tag("input", type="hidden", name="seen", value=draft.digest),
+        tag("input", type="hidden", name="revision", value=draft.digest),
         tag("button", "Remove from the draft", type="submit"),
         method="post",
         action=address(*where, "delete"),

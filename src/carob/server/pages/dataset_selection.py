@@ -31,7 +31,7 @@ class CasesForm(Query, frozen=True):
     case: tuple[str, ...] = ()
     status: ReviewStatus = "reviewed"
     by: str = ""
-    seen: str | None = None
+    revision: str | None = None
 
 
 @pages.post("/datasets/{name:path}/run")
@@ -55,7 +55,9 @@ def mark_cases(workspace: Workspace, path: DatasetPath, form: CasesForm) -> Redi
         raise RequestError(422, "no case is selected", hint="check the cases that you have read")
     if not form.by.strip():
         raise RequestError(422, "a review needs a name", hint="go back and say who you are")
-    review_cases(workspace.folder, path.name, form.case, form.status, by=form.by, seen=form.seen)
+    review_cases(
+        workspace.folder, path.name, form.case, form.status, by=form.by, revision=form.revision
+    )
     return Redirect(address("datasets", path.name))
 
 
@@ -85,7 +87,7 @@ def case_actions(workspace: Workspace, draft: Draft) -> Markup:
     source = tag("label", tag("span", "on", class_="inline"), tag("select", options, name="source"))
     return selection_group(
         f"all {count(draft.cases, 'case')}" if draft.cases > 1 else "the only case",
-        tag("input", type="hidden", name="seen", value=draft.digest),
+        tag("input", type="hidden", name="revision", value=draft.digest),
         tag("button", "Run", type="submit"),
         source,
         tag(

@@ -136,7 +136,7 @@ def release_draft(
         because=body.because,
         note=body.note,
         require_approved=body.require_approved,
-        seen=_if_match(request),
+        revision=_if_match(request),
     )
     workspace.publish("dataset", {"name": path.name, "version": release.version})
     return Reply(release, 201)
@@ -194,9 +194,9 @@ def review_dataset_case(
 ) -> Reply[DraftCase]:
     """Set the review status of a case, as `carob review` does, of the state that `If-Match` names
     if it is sent."""
-    seen = _if_match(request)
+    revision = _if_match(request)
     case = drafts_api.review_case(
-        workspace.folder, path.name, path.case, body.status, by=body.by, seen=seen
+        workspace.folder, path.name, path.case, body.status, by=body.by, revision=revision
     )
     workspace.publish("dataset", {"name": path.name})
     return Reply(case, headers=_etag(case.digest))
@@ -216,21 +216,23 @@ def put_dataset_case(
     """Add a case with `If-None-Match: *`, or replace the state of it that `If-Match` names."""
     if body.id != path.case:
         raise RequestError(400, f"the case has the id {body.id!r}, the address {path.case!r}")
-    seen = (
+    revision = (
         drafts_api.NEW
         if request.headers.get("if-none-match") == "*"
         else _require_if_match(request)
     )
-    case = drafts_api.put_case(workspace.folder, path.name, body, seen=seen)
+    case = drafts_api.put_case(workspace.folder, path.name, body, revision=revision)
     workspace.publish("dataset", {"name": path.name})
-    status = 201 if seen == drafts_api.NEW else 200
+    status = 201 if revision == drafts_api.NEW else 200
     return Reply(case, status, _etag(case.digest))
 
 
 @endpoints.delete("/api/datasets/{name}/cases/{case:path}")
 def delete_dataset_case(workspace: Workspace, path: DatasetCasePath, request: Request) -> None:
     """Remove the state of a case that `If-Match` names."""
-    drafts_api.delete_case(workspace.folder, path.name, path.case, seen=_require_if_match(request))
+    drafts_api.delete_case(
+        workspace.folder, path.name, path.case, revision=_require_if_match(request)
+    )
     workspace.publish("dataset", {"name": path.name})
 
 
