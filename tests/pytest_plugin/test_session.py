@@ -43,6 +43,16 @@ def test_every_case_is_a_test_under_its_own_id(shop: pytest.Pytester):
     )
 
 
+def test_threshold_that_every_score_reaches_is_named(shop: pytest.Pytester):
+    idle = LIVE.replace("metrics=[", "thresholds={'response_match_score': 0}, metrics=[")
+    shop.makepyfile(idle)
+    result = shop.runpytest_subprocess()
+    expected = "shop: warning: every score of response_match_score reaches the threshold 0, which*"
+    result.stdout.fnmatch_lines([expected])
+    shop.makepyfile(LIVE)
+    assert "decides nothing" not in lines(shop.runpytest_subprocess())
+
+
 def test_failure_shows_expected_and_actual_answer(shop: pytest.Pytester):
     shop.makepyfile(LIVE)
     result = shop.runpytest_subprocess("-k", "bells")

@@ -13,6 +13,7 @@ import msgspec
 from carob.api.load import PathName, as_list
 from carob.api.running.assemble import dataset_info
 from carob.api.running.default_metrics import ChosenMetrics, add_default_metrics
+from carob.api.running.idle_rules import find_idle_rules
 from carob.api.running.judges import judge_pool
 from carob.api.running.plan import plan_run
 from carob.api.running.selection import load_selected, make_selection
@@ -103,6 +104,11 @@ class Suite:
     @cached_property
     def metrics(self) -> tuple[MetricSpec, ...]:
         return self.plan.specs
+
+    @property
+    def idle_rules(self) -> tuple[Problem, ...]:
+        """A warning for each threshold or profile that decides nothing."""
+        return tuple(find_idle_rules(self.plan))
 
     @cached_property
     def positions(self) -> dict[str, int]:

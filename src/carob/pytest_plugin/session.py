@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from os import PathLike
 from pathlib import Path
 from typing import Literal
@@ -20,6 +20,13 @@ from carob.pytest_plugin.fixture import Golden, GoldenTest
 from carob.schema import Dataset
 
 _GOLDEN = pytest.StashKey[Golden]()
+
+
+def _describe_rules(opened: Suite) -> Iterator[str]:
+    if opened.chosen:
+        yield f"{opened.dataset.name}: {opened.chosen}"
+    for problem in opened.idle_rules:
+        yield f"{opened.dataset.name}: {problem.severity}: {problem.message}"
 
 
 class GoldenSession:
@@ -52,11 +59,12 @@ class GoldenSession:
         metafunc.parametrize("golden", cases, ids=ids, indirect=True, scope="function")
 
     def pytest_report_collectionfinish(self, config: pytest.Config) -> list[str]:
-        """Say which metrics were chosen for markers that name none, and why."""
+        """Say which metrics were chosen for markers that name none, and why; and what decides
+        nothing."""
         if config.get_verbosity() < 0:
             return []
-        chosen = [(opened.dataset.name, opened.chosen) for _, _, opened in self._suites]
-        return list(dict.fromkeys(f"{name}: {metrics}" for name, metrics in chosen if metrics))
+        lines = [line for _, _, opened in self._suites for line in _describe_rules(opened)]
+        return list(dict.fromkeys(lines))
 
     def pytest_sessionfinish(self) -> None:
         for _, _, opened in self._suites:

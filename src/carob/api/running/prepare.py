@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 from carob.api.load import PathName, golden_path
 from carob.api.run_request import Listeners, RunRequest
 from carob.api.running.default_metrics import ChosenMetrics, add_default_metrics
+from carob.api.running.idle_rules import find_idle_rules
 from carob.api.running.judges import judge_pool
 from carob.api.running.plan import plan_run
 from carob.api.running.selection import SelectedCases, load_selected, make_selection
@@ -19,11 +19,9 @@ from carob.config import Config
 from carob.config.trust import untrusted_error
 from carob.errors import UsageError
 from carob.judges.pool import JudgePool
-from carob.metrics import Metric
-from carob.policy.profile import Profile
 from carob.runner.job import ScoringJob
-from carob.runner.plan import Plan, PlannedMetric
-from carob.schema import Dataset, Problem
+from carob.runner.plan import Plan
+from carob.schema import Dataset
 from carob.schema.problem import ProgressListener, ignore
 
 
@@ -53,40 +51,9 @@ def prepare_run(request: RunRequest, listeners: Listeners) -> PreparedRun:
     judges = judge_pool(config.judge, store or request.answers)
     from_data = chosen.names if chosen else ()
     plan = plan_run(config, cases.part if cases else None, judges, from_data)
-    for problem in _find_idle_rules(plan):
+    for problem in find_idle_rules(plan):
         listeners.problem(problem)
     return PreparedRun(config, golden, cases, judges, plan, store)
-
-
-def _find_idle_rules(plan: Plan) -> Iterator[Problem]:
-    """Name what was asked for and decides nothing: a case that passes would pass anyway."""
-    for planned in plan.metrics:
-        if planned.threshold is not None and planned.threshold == _worst_score(planned.metric):
-            yield _describe_idle_threshold(planned)
-    if plan.profile and not _decides(plan.profile, plan.metrics):
-        yield _describe_idle_profile(plan.profile)
-
-
-def _decides(profile: Profile, metrics: Iterable[PlannedMetric]) -> bool:
-    names = [planned.metric.name for planned in metrics]
-    return any(map(profile.weighs, names)) or (profile.hard_fail.contract and "contract" in names)
-
-
-def _describe_idle_profile(profile: Profile) -> Problem:
-    message = f"the profile {profile.name} decides nothing: no metric of the run is part of it"
-    hint = f"its metrics: {', '.join(profile.metrics)}"
-    return Problem(where="", message=message, hint=hint, severity="warning")
-
-
-def _worst_score(metric: Metric) -> float | None:
-    low, high = metric.scale
-    return low if metric.better == "higher" else high
-
-
-def _describe_idle_threshold(planned: PlannedMetric) -> Problem:
-    name, threshold = planned.metric.name, planned.threshold
-    message = f"every score of {name} reaches the threshold {threshold:g}, which decides nothing"
-    return Problem(where="", message=message, severity="warning")
 
 
 def _check_inputs(request: RunRequest, config: Config) -> None:
