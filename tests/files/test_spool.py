@@ -57,6 +57,14 @@ def test_encoded_items_are_those_of_the_file(spooled: SpooledSequence[CaseResult
     assert [*encode_items(ITEMS, RESULTS.encode)] == expected
 
 
+def test_items_of_every_size_are_read_whole(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("carob.files.spool._BLOCK", 8)
+    items = [bytes([number]) * size for number, size in enumerate((3, 0, 8, 7, 9, 30, 0, 1, 16, 2))]
+    spool = Spool(BytesCodec(), in_memory=0)
+    spool.extend(items)
+    assert list(spool.finish()) == items
+
+
 def test_file_is_removed_with_its_owner_and_not_with_a_copy(
     spooled: SpooledSequence[CaseResult], tmp_path: Path
 ):
