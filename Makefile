@@ -16,14 +16,16 @@ EVERY ?= 4
 FIRST ?= 0
 PEERS := .peers/.installed
 FRAMEWORKS := .frameworks/.installed
-FAST_TESTS := tests/analysis tests/cli tests/config tests/metrics tests/policy tests/runner tests/versions tests/test_layers.py
+# Those that need nothing but the development environment.
+FAST_TESTS := tests/analysis tests/cli tests/config tests/metrics tests/policy tests/runner tests/versions tests/test_layers.py \
+	--ignore=tests/metrics/test_adk.py
 
 # The tests start hundreds of commands: without bytecode each of them compiles the package again.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install demo check test coverage mutation lint format docs site package pictures bench captures torture peers lock clean
+.PHONY: help install demo check check-types check-tests test coverage mutation lint format docs site package pictures bench captures torture peers lock clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -36,7 +38,12 @@ demo: $(INSTALLED)  ## run a full walkthrough on sample data, offline
 check: $(DEVELOPED)  ## lint, type-check and run the fast tests
 	$(BIN)/ruff format --check --quiet .
 	$(BIN)/ruff check --quiet .
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync check-types check-tests
+
+check-types: $(DEVELOPED)
 	$(BIN)/pyright src
+
+check-tests: $(DEVELOPED)
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile $(FAST_TESTS)
 
 test: $(DEVELOPED) $(PEERS) $(FRAMEWORKS)  ## run all tests, with a real PostgreSQL, Chromium and agent frameworks
