@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
@@ -192,8 +193,10 @@ def _divide_all(chunks: Sequence[Chunk], jobs: int) -> list[Chunk]:
     total = _total_size(chunks)
     if jobs < 2 or total < PARALLEL_SIZE or any(chunk.end is None for chunk in chunks):
         return []
-    # Equal shares, so that no worker is idle; of a large input, parts that fit into its memory.
-    share = min(total / jobs, PART_SIZE)
+    # As many equal shares for each worker, so that none is idle at the end. Those of a large input
+    # fit into its memory.
+    rounds = math.ceil(total / (jobs * PART_SIZE))
+    share = total / (jobs * rounds)
     return [
         part for chunk in chunks for part in divide(chunk, max(1, round((chunk.end or 0) / share)))
     ]
