@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from carob.errors import UnknownFormatError
 from carob.schema import Json, Trace, Turn, Usage
 from carob.traces.containers.detect import read_items
+from carob.traces.mapping.sessions import merge_sessions
 
 CALL: Json = {
     "role": "assistant",
@@ -173,6 +176,54 @@ def test_usage_is_counted_where_it_is_recorded():
     answer: Json = {"role": "assistant", "content": "Hi", "usage": usage}
     trace = read([DIALOGUE[1], answer])
     assert trace.usage == Usage(input_tokens=10, output_tokens=4, cached_tokens=8)
+
+
+def request(number: int, messages: list[Json], reply: Json, **fields: Json) -> dict[str, Json]:
+    """What a proxy logs of a request to a model."""
+    usage: Json = {"prompt_tokens": 10 * number, "completion_tokens": number}
+    response: Json = {"model": "atlas-2", "choices": [{"message": reply}], "usage": usage}
+    sent: Json = {"model": "atlas", "messages": messages}
+    return {"id": f"r{number}", "request": sent, "response": response, **fields}
+
+
+REQUESTS = (
+    request(1, DIALOGUE[:2], CALL),
+    request(2, DIALOGUE[:4], DIALOGUE[4]),
+    request(3, DIALOGUE[:6], DIALOGUE[6]),
+)
+
+
+def test_logged_requests_are_read_with_what_they_count():
+    first, second, third = read_items(REQUESTS, source="f")
+    assert isinstance(first, Trace)
+    assert isinstance(second, Trace)
+    assert isinstance(third, Trace)
+    assert [summarize(turn) for turn in third.turns] == EXPECTED
+    assert (first.id, first.turns[0].response) == ("r1", None)
+    assert first.usage == Usage(input_tokens=10, output_tokens=1)
+    # The other model calls of the conversation are in other records.
+    assert (second.usage, third.usage) == (Usage(), Usage())
+    assert third.gaps == {"usage": "the tokens of 2 of 3 model calls were not recorded"}
+
+
+def test_tokens_of_requests_of_one_conversation_add_up():
+    rows: list[Json] = [{**row, "session_id": "s1"} for row in REQUESTS]
+    (trace,) = merge_sessions(
+        trace for trace in read_items(rows, source="f") if isinstance(trace, Trace)
+    )
+    assert [summarize(turn) for turn in trace.turns] == EXPECTED
+    assert (trace.usage, trace.gaps) == (Usage(input_tokens=60, output_tokens=6), {})
+    partly = [trace for trace in read_items(rows[1:], source="f") if isinstance(trace, Trace)]
+    (trace,) = merge_sessions(partly)
+    assert trace.gaps == {"usage": "the tokens of 1 of 3 model calls were not recorded"}
+
+
+def test_logged_request_may_have_headers_and_a_text_as_body():
+    row = REQUESTS[1]
+    sent, received = (
+        dict[str, Json](headers={}, body=json.dumps(row[key])) for key in ("request", "response")
+    )
+    assert read({"request": sent, "response": received}).turns == read(row).turns
 
 
 def test_successive_user_messages_are_several_turns():

@@ -6,7 +6,14 @@ from collections.abc import Iterator
 
 from carob.schema import Json, ModelCall, Trace, Turn, Usage
 from carob.traces.containers.foreign import is_log_event
-from carob.traces.messages.chat import add_chat_message, chat_turns, is_dialogue, is_message
+from carob.traces.mapping.tokens import find_missing_tokens
+from carob.traces.messages.chat import (
+    add_chat_message,
+    chat_role,
+    chat_turns,
+    is_dialogue,
+    is_message,
+)
 from carob.traces.messages.message import Message, last_answer, last_user
 from carob.traces.messages.read import read_messages
 from carob.traces.messages.turns import TurnBuilder
@@ -38,8 +45,8 @@ class Chat:
     def claims(self, item: Json) -> bool:
         if is_dialogue(item):
             return True
-        fields = as_object(item)
-        return "history" not in fields and not is_log_event(fields) and bool(_messages(item))
+        fields = _fields(item)
+        return "history" not in fields and not is_log_event(fields) and bool(_messages(fields))
 
     def claims_line(self, item: Json) -> bool:
         return is_message(item)
@@ -50,8 +57,27 @@ class Chat:
                 turns = chat_turns([*messages])
                 yield _trace({"session_id": conversation}, [*messages], turns, source)
         else:
-            fields, messages = as_object(item), objects_in(_messages(item))
+            fields = _fields(item)
+            messages = objects_in(_messages(fields))
             yield _trace(fields, [*messages], _request_turns(fields, messages), source)
+
+
+def _fields(item: Json) -> dict[str, Json]:
+    """The fields of a record. A proxy logs what it sent and received as two objects."""
+    fields = as_object(item)
+    request = _body(fields.get("request"))
+    if "messages" not in request:
+        return fields
+    record: dict[str, Json] = {**request, **fields}
+    if response := _body(fields.get("response")):
+        record["response"] = response
+    return record
+
+
+def _body(value: Json) -> dict[str, Json]:
+    """The body of a request or a response, with or without its headers."""
+    message = as_object(decode_structure(value))
+    return as_object(decode_structure(message.get("body"))) or message
 
 
 def _request_turns(fields: dict[str, Json], messages: list[dict[str, Json]]) -> tuple[Turn, ...]:
@@ -61,9 +87,12 @@ def _request_turns(fields: dict[str, Json], messages: list[dict[str, Json]]) -> 
     answered in the messages is not answered again.
     """
     builder = TurnBuilder()
+    recorded = decode_structure(first_value(fields, *_ANSWERS))
+    call, is_last = _model_call(fields, as_object(recorded))
     for message in messages:
         add_chat_message(builder, message)
-    recorded = decode_structure(first_value(fields, *_ANSWERS))
+        if is_last and chat_role(message) == "assistant" and usage_of(message.get("usage")) is None:
+            builder.add_model_call(ModelCall())
     answers = read_messages(recorded, "assistant")
     if not _has_answer(answers):
         answers = []
@@ -79,7 +108,6 @@ def _request_turns(fields: dict[str, Json], messages: list[dict[str, Json]]) -> 
         if isinstance(recorded, str):  # a text alone does not say which tools were called
             builder.mark_calls_unknown()
         builder.add_time(instant(first_value(fields, *_TIMES)))
-        call = _model_call(fields, as_object(recorded))
         if call != ModelCall():
             builder.add_model_call(call)
     return builder.turns()
@@ -103,17 +131,20 @@ def _says(messages: list[dict[str, Json]], *texts: str | None) -> bool:
     return any(text.strip() in part for text in texts if text for part in said)
 
 
-def _model_call(fields: dict[str, Json], response: dict[str, Json]) -> ModelCall:
-    """The model call of a request, which the record itself or its response counts."""
-    usage = usage_of(first_value(fields, "usage", "token_usage")) or usage_of(response.get("usage"))
+def _model_call(fields: dict[str, Json], response: dict[str, Json]) -> tuple[ModelCall, bool]:
+    """The model call of a request, and whether it is the last of several: what the response counts
+    leaves out the calls that made the answers before it."""
+    own = usage_of(first_value(fields, "usage", "token_usage"))
+    last = usage_of(response.get("usage"))
     model = as_text(fields.get("model")) or as_text(response.get("model"))
-    return ModelCall(model=model, usage=usage or Usage())
+    return ModelCall(model=model, usage=own or last or Usage()), own is None and last is not None
 
 
 def _trace(
     fields: dict[str, Json], messages: list[Json], turns: tuple[Turn, ...], source: str
 ) -> Trace:
     case = as_text(first_value(fields, *_CASES))
+    missing = find_missing_tokens([call for turn in turns for call in turn.model_calls])
     return Trace(
         id=_id(fields, case) or content_digest_id(messages),
         turns=turns,
@@ -123,6 +154,7 @@ def _trace(
         case=case,
         conversation=as_text(first_value(fields, *_CONVERSATIONS)),
         attributes={key: fields[key] for key in _ATTRIBUTES if fields.get(key) is not None},
+        gaps={} if missing is None else {"usage": missing},
     )
 
 
@@ -143,8 +175,7 @@ def _id(fields: dict[str, Json], case: str | None) -> str | None:
     return f"{record_id}#{trial}" if record_id and trial and "id" not in fields else record_id
 
 
-def _messages(item: Json) -> Json:
-    fields = as_object(item)
+def _messages(fields: dict[str, Json]) -> Json:
     keys = _MESSAGE_KEYS if fields.keys().isdisjoint(_RUN_IDS) else (*_MESSAGE_KEYS, _TURNS)
     for key in keys:
         messages = decode_structure(fields.get(key))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from itertools import groupby
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby, takewhile
 
 import msgspec
 
@@ -32,9 +32,8 @@ def merge_sessions(traces: Iterable[Trace]) -> Iterator[Trace]:
 
 def merge_traces(session_id: str, group: list[Trace]) -> Trace:
     """Merge the traces of one session; those with equal starts keep their order."""
-    from carob.traces.mapping.tokens import find_missing_tokens  # late: it imports all of mapping
-
-    in_order = sorted(group, key=_start)
+    # Another trace may have the tokens that one of them lacks: what is missing is counted again.
+    in_order = sorted([_without_token_count(trace) for trace in group], key=_start)
     delegated = [trace for trace in in_order if is_delegated(trace)]
     ordered = _join_repeated([trace for trace in in_order if not is_delegated(trace)])
     if not ordered:
@@ -45,14 +44,14 @@ def merge_traces(session_id: str, group: list[Trace]) -> Trace:
     for trace in reversed(ordered):
         sources.update(trace.sources)
         gaps.update(trace.gaps)
-    missing = find_missing_tokens([call for trace in in_order for call in trace.model_calls])
-    if missing is not None:
-        gaps["usage"] = missing
     all_turns = [turn for trace in ordered for turn in trace.turns]
     turns = _join_resumed(_join_inner_runs(all_turns) if len(ordered) > 1 else all_turns)
     if len(turns) < len(all_turns) and all(_is_finished(turn) for turn in turns):
         gaps.pop("response", None)
     turns = join_delegated(turns, [turn for trace in delegated for turn in trace.turns])
+    missing = _find_missing_tokens([call for turn in turns for call in turn.model_calls])
+    if missing is not None:
+        gaps["usage"] = missing
     return msgspec.structs.replace(
         first,
         id=session_id,
@@ -63,6 +62,21 @@ def merge_traces(session_id: str, group: list[Trace]) -> Trace:
         gaps=gaps,
         spans=tuple(span for trace in ordered for span in trace.spans),
     )
+
+
+def _without_token_count(trace: Trace) -> Trace:
+    """The trace without the gap that follows from its own model calls."""
+    stated = trace.gaps.get("usage")
+    if stated is None or stated != _find_missing_tokens(trace.model_calls):
+        return trace
+    gaps = {field: reason for field, reason in trace.gaps.items() if field != "usage"}
+    return msgspec.structs.replace(trace, gaps=gaps)
+
+
+def _find_missing_tokens(calls: Sequence[ModelCall]) -> str | None:
+    from carob.traces.mapping.tokens import find_missing_tokens  # late: it imports all of mapping
+
+    return find_missing_tokens(calls)
 
 
 # Logs of requests to a model repeat the conversation in each record, or the end of it: the turns
@@ -105,7 +119,7 @@ def _continue(earlier: Trace, later: Trace, count: int) -> Trace:
             after,
             tool_calls=after.tool_calls or before.tool_calls,
             tool_results=after.tool_results or before.tool_results,
-            model_calls=after.model_calls or before.model_calls,
+            model_calls=after.model_calls if _has_calls(after) else _join_calls(before, after),
             start=before.start if after.start is None else after.start,
             end=before.end if after.end is None else after.end,
         )
@@ -201,6 +215,20 @@ def _join(before: Turn, turn: Turn) -> Turn:
         tool_results=(*before.tool_results, *turn.tool_results),
         messages=(*before.messages, *turn.messages),
         agents=tuple(name for name, _ in groupby((*before.agents, *turn.agents))),
-        model_calls=(*before.model_calls, *turn.model_calls),
+        model_calls=_join_calls(before, turn),
         start=before.start,
     )
+
+
+def _has_calls(turn: Turn) -> bool:
+    return any(call != _UNKNOWN for call in turn.model_calls)
+
+
+def _join_calls(before: Turn, after: Turn) -> tuple[ModelCall, ...]:
+    """The model calls of a turn and of its continuation, which may know the first ones from their
+    answers only."""
+    unknown = len(list(takewhile(lambda call: call == _UNKNOWN, after.model_calls)))
+    return (*before.model_calls, *after.model_calls[min(unknown, len(before.model_calls)) :])
+
+
+_UNKNOWN = ModelCall()
