@@ -226,6 +226,46 @@ def test_logged_request_may_have_headers_and_a_text_as_body():
     assert read({"request": sent, "response": received}).turns == read(row).turns
 
 
+@pytest.mark.parametrize(
+    ("sent", "received", "expected"),
+    [
+        (
+            {"input": "Open?"},
+            {
+                "model": "atlas-2",
+                "output": [{"type": "message", "role": "assistant", "content": "Yes."}],
+                "usage": {"input_tokens": 4, "output_tokens": 2},
+            },
+            Usage(input_tokens=4, output_tokens=2),
+        ),
+        (
+            {"system": "Be kind.", "messages": [{"role": "user", "content": "Open?"}]},
+            {
+                "model": "atlas-2",
+                "role": "assistant",
+                "content": [{"type": "text", "text": "Yes."}],
+                "usage": {"input_tokens": 4, "output_tokens": 2},
+            },
+            Usage(input_tokens=4, output_tokens=2),
+        ),
+        (
+            {"contents": [{"role": "user", "parts": [{"text": "Open?"}]}]},
+            {
+                "modelVersion": "atlas-2",
+                "candidates": [{"content": {"role": "model", "parts": [{"text": "Yes."}]}}],
+                "usageMetadata": {"promptTokenCount": 4, "candidatesTokenCount": 2},
+            },
+            Usage(input_tokens=4, output_tokens=2),
+        ),
+    ],
+    ids=["Responses", "Anthropic", "Gemini"],
+)
+def test_logged_requests_of_other_apis_are_read(sent: Json, received: Json, expected: Usage):
+    trace = read({"request": sent, "response": received})
+    assert [summarize(turn) for turn in trace.turns] == [["Open?", [], [], "Yes."]]
+    assert (trace.models, trace.usage) == (("atlas-2",), expected)
+
+
 def test_successive_user_messages_are_several_turns():
     lines: list[Json] = [{"type": "user", "text": "first"}, {"type": "user", "text": "second"}]
     assert [turn.user for turn in read(*lines).turns] == ["first", "second"]

@@ -17,12 +17,14 @@ from carob.traces.messages.chat import (
 from carob.traces.messages.message import Message, last_answer, last_user
 from carob.traces.messages.read import read_messages
 from carob.traces.messages.turns import TurnBuilder
-from carob.traces.messages.usage import usage_of
+from carob.traces.messages.usage import gemini_usage_of, usage_of
 from carob.traces.normalize import content_digest_id, instant
 from carob.traces.shape import as_object, as_text, decode_structure, first_value, objects_in
 
 _MESSAGE_KEYS = ("messages", "traj", "conversation", "trajectory", "chat_history", "transcript",
     "dialogue", "dialog")  # fmt: skip
+_REQUEST_KEYS = ("messages", "input", "contents")
+"""Where the APIs of models expect messages."""
 _TURNS = "turns"
 """Golden conversations have their messages here, too: only the id of a run tells them apart."""
 _IDS = ("id", "trace_id", "conversation_id", "session_id", "instance_id")
@@ -65,11 +67,14 @@ class Chat:
 def _fields(item: Json) -> dict[str, Json]:
     """The fields of a record. A proxy logs what it sent and received as two objects."""
     fields = as_object(item)
-    request = _body(fields.get("request"))
-    if "messages" not in request:
+    request, response = _body(fields.get("request")), _body(fields.get("response"))
+    messages = first_value(request, *_REQUEST_KEYS)
+    if isinstance(messages, str) and "output" in response:  # else it may be no question
+        messages = list[Json]([{"role": "user", "content": messages}])
+    if messages is None:
         return fields
-    record: dict[str, Json] = {**request, **fields}
-    if response := _body(fields.get("response")):
+    record: dict[str, Json] = {**request, **fields, "messages": messages}
+    if response:
         record["response"] = response
     return record
 
@@ -135,8 +140,9 @@ def _model_call(fields: dict[str, Json], response: dict[str, Json]) -> tuple[Mod
     """The model call of a request, and whether it is the last of several: what the response counts
     leaves out the calls that made the answers before it."""
     own = usage_of(first_value(fields, "usage", "token_usage"))
-    last = usage_of(response.get("usage"))
-    model = as_text(fields.get("model")) or as_text(response.get("model"))
+    gemini = first_value(response, "usageMetadata", "usage_metadata")
+    last = usage_of(response.get("usage")) or gemini_usage_of(gemini)
+    model = as_text(fields.get("model")) or as_text(first_value(response, "model", "modelVersion"))
     return ModelCall(model=model, usage=own or last or Usage()), own is None and last is not None
 
 
