@@ -218,6 +218,15 @@ def test_tokens_of_requests_of_one_conversation_add_up():
     assert trace.gaps == {"usage": "the tokens of 1 of 3 model calls were not recorded"}
 
 
+def test_tokens_beside_an_answer_are_those_of_its_call():
+    counted: dict[str, Json] = {"usage": {"prompt_tokens": 9, "completion_tokens": 3}}
+    first = read({"messages": DIALOGUE[:2], "response": "It was shipped.", **counted})
+    assert first.usage == Usage(input_tokens=9, output_tokens=3)
+    last = read({"messages": DIALOGUE[:6], "response": "You are welcome.", **counted})
+    assert (last.usage, len(last.turns)) == (Usage(), 2)
+    assert last.gaps == {"usage": "the tokens of 2 of 3 model calls were not recorded"}
+
+
 def test_logged_request_may_have_headers_and_a_text_as_body():
     row = REQUESTS[1]
     sent, received = (

@@ -86,27 +86,18 @@ def _body(value: Json) -> dict[str, Json]:
 
 
 def _request_turns(fields: dict[str, Json], messages: list[dict[str, Json]]) -> tuple[Turn, ...]:
-    """The turns of a record: its messages, and the question and answer beside them that they lack.
-
-    A record with all messages may have fields of these names, too, for something else: what was
-    answered in the messages is not answered again.
-    """
+    """The turns of a record: of its messages, and of what stands beside them that they lack."""
     builder = TurnBuilder()
     recorded = decode_structure(first_value(fields, *_ANSWERS))
-    call, is_last = _model_call(fields, as_object(recorded))
+    question, answers = _beside(fields, messages, read_messages(recorded, "assistant"))
+    call = _model_call(fields, as_object(recorded)) if answers else ModelCall()
     for message in messages:
         add_chat_message(builder, message)
-        if is_last and chat_role(message) == "assistant" and usage_of(message.get("usage")) is None:
+        # What is counted beside an answer leaves out the calls that made the answers before it.
+        if call.usage != Usage() and chat_role(message) == "assistant" and "usage" not in message:
             builder.add_model_call(ModelCall())
-    answers = read_messages(recorded, "assistant")
-    if not _has_answer(answers):
-        answers = []
-    elif _is_answered(messages):
-        question = last_user(read_messages(first_value(fields, *_QUESTIONS), "user"))
-        if question and not _says(messages, question, last_answer(answers)):
-            builder.add_user_text(question)
-        else:
-            answers = []
+    if question:
+        builder.add_user_text(question)
     for answer in answers:
         builder.add_message(answer)
     if answers:
@@ -116,6 +107,24 @@ def _request_turns(fields: dict[str, Json], messages: list[dict[str, Json]]) -> 
         if call != ModelCall():
             builder.add_model_call(call)
     return builder.turns()
+
+
+def _beside(
+    fields: dict[str, Json], messages: list[dict[str, Json]], answers: list[Message]
+) -> tuple[str | None, list[Message]]:
+    """The question and the answers beside the messages that they lack.
+
+    A record with all messages may have fields of these names, too, for something else: what was
+    answered in the messages is not answered again.
+    """
+    if not _has_answer(answers):
+        return None, []
+    if not _is_answered(messages):
+        return None, answers
+    question = last_user(read_messages(first_value(fields, *_QUESTIONS), "user"))
+    if question and not _says(messages, question, last_answer(answers)):
+        return question, answers
+    return None, []
 
 
 def _has_answer(messages: list[Message]) -> bool:
@@ -136,14 +145,12 @@ def _says(messages: list[dict[str, Json]], *texts: str | None) -> bool:
     return any(text.strip() in part for text in texts if text for part in said)
 
 
-def _model_call(fields: dict[str, Json], response: dict[str, Json]) -> tuple[ModelCall, bool]:
-    """The model call of a request, and whether it is the last of several: what the response counts
-    leaves out the calls that made the answers before it."""
-    own = usage_of(first_value(fields, "usage", "token_usage"))
-    gemini = first_value(response, "usageMetadata", "usage_metadata")
-    last = usage_of(response.get("usage")) or gemini_usage_of(gemini)
+def _model_call(fields: dict[str, Json], response: dict[str, Json]) -> ModelCall:
+    """The model call of a request, which the record itself or its response counts."""
+    usage = usage_of(first_value(fields, "usage", "token_usage")) or usage_of(response.get("usage"))
+    usage = usage or gemini_usage_of(first_value(response, "usageMetadata", "usage_metadata"))
     model = as_text(fields.get("model")) or as_text(first_value(response, "model", "modelVersion"))
-    return ModelCall(model=model, usage=own or last or Usage()), own is None and last is not None
+    return ModelCall(model=model, usage=usage or Usage())
 
 
 def _trace(
