@@ -227,6 +227,23 @@ def test_tokens_beside_an_answer_are_those_of_its_call():
     assert last.gaps == {"usage": "the tokens of 2 of 3 model calls were not recorded"}
 
 
+def test_requests_of_one_trace_are_joined_and_have_its_duration():
+    rows: list[Json] = [
+        {
+            **row,
+            "trace_id": "t1",
+            "startTime": 1_790_000_000 + place,
+            "endTime": 1_790_000_000.5 + place,
+        }
+        for place, row in enumerate(REQUESTS)
+    ]
+    (trace,) = merge_sessions(
+        trace for trace in read_items(rows, source="f") if isinstance(trace, Trace)
+    )
+    assert (trace.id, trace.duration_ms) == ("t1", 2500)
+    assert [summarize(turn) for turn in trace.turns] == EXPECTED
+
+
 def test_logged_request_may_have_headers_and_a_text_as_body():
     row = REQUESTS[1]
     sent, received = (

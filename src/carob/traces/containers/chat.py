@@ -35,7 +35,11 @@ _QUESTIONS = ("query", "question", "user_input", "user_query", "user_message", "
 _ANSWERS = ("response", "answer", "completion", "choices", "output", "final_answer", "reply",
     "assistant_response", "agent_response")  # fmt: skip
 """What a log of requests has beside the messages that it sent, or beside those before them."""
-_TIMES = ("timestamp", "created_at", "time", "ts")
+_TIMES = (
+    ("timestamp", "created_at", "time", "ts"),
+    ("start_time", "startTime"),
+    ("end_time", "endTime"),
+)
 _ATTRIBUTES = ("reward", "trial", "reward_info", "model", "tools", "metadata")
 
 
@@ -103,7 +107,8 @@ def _request_turns(fields: dict[str, Json], messages: list[dict[str, Json]]) -> 
     if answers:
         if isinstance(recorded, str):  # a text alone does not say which tools were called
             builder.mark_calls_unknown()
-        builder.add_time(instant(first_value(fields, *_TIMES)))
+        for names in _TIMES:
+            builder.add_time(instant(first_value(fields, *names)))
         if call != ModelCall():
             builder.add_model_call(call)
     return builder.turns()
@@ -165,10 +170,16 @@ def _trace(
         convention="chat",
         mapper="chat@3",
         case=case,
-        conversation=as_text(first_value(fields, *_CONVERSATIONS)),
+        conversation=_conversation(fields),
         attributes={key: fields[key] for key in _ATTRIBUTES if fields.get(key) is not None},
         gaps={} if missing is None else {"usage": missing},
     )
+
+
+def _conversation(fields: dict[str, Json]) -> str | None:
+    """What joins records. One with an id of its own, as of a request, is a part of its trace."""
+    names = (*_CONVERSATIONS, "trace_id") if "id" in fields else _CONVERSATIONS
+    return as_text(first_value(fields, *names))
 
 
 def _group_by_conversation(messages: list[Json]) -> dict[str | None, list[dict[str, Json]]]:
