@@ -16,6 +16,7 @@ from carob.traces.messages.chat import (
 )
 from carob.traces.messages.message import Message, last_answer, last_user
 from carob.traces.messages.read import read_messages
+from carob.traces.messages.stream_chunks import join_chunks
 from carob.traces.messages.turns import TurnBuilder
 from carob.traces.messages.usage import gemini_usage_of, usage_of
 from carob.traces.normalize import content_digest_id, instant
@@ -71,28 +72,26 @@ class Chat:
 def _fields(item: Json) -> dict[str, Json]:
     """The fields of a record. A proxy logs what it sent and received as two objects."""
     fields = as_object(item)
-    request, response = _body(fields.get("request")), _body(fields.get("response"))
+    request, response = as_object(_body(fields.get("request"))), _body(fields.get("response"))
     messages = first_value(request, *_REQUEST_KEYS)
-    if isinstance(messages, str) and "output" in response:  # else it may be no question
+    if isinstance(messages, str) and "output" in as_object(response):  # else it may be no question
         messages = list[Json]([{"role": "user", "content": messages}])
     if messages is None:
         return fields
-    record: dict[str, Json] = {**request, **fields, "messages": messages}
-    if response:
-        record["response"] = response
-    return record
+    return {**request, **fields, "messages": messages, "response": response}
 
 
-def _body(value: Json) -> dict[str, Json]:
+def _body(value: Json) -> Json:
     """The body of a request or a response, with or without its headers."""
-    message = as_object(decode_structure(value))
-    return as_object(decode_structure(message.get("body"))) or message
+    message = decode_structure(value)
+    body = as_object(message).get("body")
+    return message if body is None else decode_structure(body)
 
 
 def _request_turns(fields: dict[str, Json], messages: list[dict[str, Json]]) -> tuple[Turn, ...]:
     """The turns of a record: of its messages, and of what stands beside them that they lack."""
     builder = TurnBuilder()
-    recorded = decode_structure(first_value(fields, *_ANSWERS))
+    recorded = join_chunks(decode_structure(first_value(fields, *_ANSWERS)))
     question, answers = _beside(fields, messages, read_messages(recorded, "assistant"))
     call = _model_call(fields, as_object(recorded)) if answers else ModelCall()
     for message in messages:
