@@ -107,6 +107,10 @@ def test_nothing_expected_and_nothing_recorded_are_unscored():
     assert Trajectory().score(Case(id="c"), empty) == Unscored(
         reason="the case expects no trajectory", not_applicable=True
     )
+    called = Trace(id="t", turns=(Turn(tool_calls=(ToolCall(name="delete"),)),))
+    assert Trajectory().score(Case(id="c", trajectory=()), called) == Unscored(
+        reason="the case expects no trajectory", not_applicable=True
+    )
     assert Trajectory().score(Case(id="c", trajectory=("a",)), empty) == Unscored(
         reason="neither agents nor tool calls were recorded"
     )

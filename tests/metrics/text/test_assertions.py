@@ -9,7 +9,10 @@ import pytest
 
 from carob.metrics.metric import evaluate
 from carob.metrics.text.assertions import Assertions
-from carob.schema import Case, Failed, Score, ToolCall, Trace, Turn, Unscored
+from carob.schema import Case, Failed, Json, Score, ToolCall, Trace, Turn, Unscored
+
+LIMITS = "'word-count' needs a number, or `min` and `max`"
+RE2_MESSAGE = "unsupported regular expression '(?=x)': RE2 has no lookaround ('(?=')"
 
 
 def score(*assertions: Any, turn: Turn | None = None) -> Any:
@@ -32,35 +35,78 @@ def test_share_of_assertions_that_hold_and_those_that_do_not():
 
 
 @pytest.mark.parametrize(
-    "assertion",
+    ("assertion", "message"),
     [
-        {"type": "soundex", "value": "x"},
-        {"type": "contains", "value": "x", "treshold": 1},
-        {"type": "contains", "value": ""},
-        {"type": "contains-all"},
-        {"type": "latency"},
-        {"type": "regex", "value": "(?=x)"},
-        {"type": "not-equals"},
-        {"type": "not-regex"},
-        {"type": "not-levenshtein"},
-        {"type": "not-starts-with"},
-        {"type": "word-count", "value": {}},
-        {"type": "word-count", "value": {"minimum": 4}},
-        {"type": "is-json", "value": "file://order.schema.json"},
-        {"type": "not-trajectory:tool-used"},
-        {"type": "trajectory:tool-used", "value": []},
-        {"type": "not-trajectory:tool-used", "value": {"min": 2}},
+        ({"type": "soundex", "value": "x"}, "unknown type 'soundex'"),
+        (
+            {"type": "contains", "value": "x", "treshold": 1},
+            "Object contains unknown field `treshold` - at `$[0]`",
+        ),
+        ({"type": "contains", "value": ""}, "'contains' needs a text"),
+        ({"type": "contains-all"}, "'contains-all' needs a text"),
+        ({"type": "contains-any", "value": ["", "refund"]}, "'contains-any' needs a text"),
+        ({"type": "not-contains-all", "value": []}, "'not-contains-all' needs a text"),
+        ({"type": "latency"}, "'latency' needs a threshold"),
+        ({"type": "regex", "value": "(?=x)"}, RE2_MESSAGE),
+        ({"type": "regex", "value": ""}, "'regex' needs a text"),
+        ({"type": "not-equals"}, "'not-equals' needs a value"),
+        ({"type": "not-regex"}, "'not-regex' needs a text"),
+        ({"type": "not-levenshtein"}, "'not-levenshtein' needs a value"),
+        ({"type": "not-starts-with"}, "'not-starts-with' needs a text"),
+        (
+            {"type": "not-starts-with", "value": ["Yes", "No"]},
+            "'not-starts-with' needs a single text",
+        ),
+        ({"type": "word-count", "value": {}}, LIMITS),
+        ({"type": "word-count", "value": {"minimum": 4}}, LIMITS),
+        ({"type": "word-count", "value": {"max": None}}, LIMITS),
+        ({"type": "word-count", "value": {"min": "4"}}, "'word-count' needs numbers"),
+        ({"type": "word-count", "value": {"max": "4"}}, "'word-count' needs numbers"),
+        (
+            {"type": "is-json", "value": "file://order.schema.json"},
+            "'is-json' needs a JSON Schema, found 'file://order.schema.json'",
+        ),
+        ({"type": "not-trajectory:tool-used"}, "'not-trajectory:tool-used' needs a text"),
+        ({"type": "trajectory:tool-used", "value": []}, "'trajectory:tool-used' needs a text"),
+        (
+            {"type": "not-trajectory:tool-used", "value": {"min": 2}},
+            "'not-trajectory:tool-used' needs the name of a tool",
+        ),
+        (
+            {"type": "not-trajectory:tool-used", "value": {"name": "refund", "minimum": 2}},
+            "'not-trajectory:tool-used' has no 'minimum'",
+        ),
+        (
+            {"type": "trajectory:tool-used", "value": {"name": "refund", "min": "2"}},
+            "'trajectory:tool-used' needs whole numbers",
+        ),
+        (
+            {"type": "not-trajectory:tool-used", "value": {"name": "refund", "max": 1.5}},
+            "'trajectory:tool-used' needs whole numbers",
+        ),
     ],
 )
-def test_invalid_assertion_fails_and_never_passes(assertion: Any):
+def test_invalid_assertion_fails_and_never_passes(assertion: Any, message: str):
     turn = Turn(user="Open?", response="{}", start=0, end=10**6, tool_calls=())
-    assert isinstance(score(assertion, turn=turn), Failed)
+    outcome = score(assertion, turn=turn)
+    assert isinstance(outcome, Failed)
+    assert outcome.message == message
 
 
 def test_missing_response_is_zero_and_unrecorded_calls_are_unscored():
     assert score({"type": "not-contains", "value": "x"}, turn=Turn(user="Open?")).value == 0.0
     assert isinstance(score({"type": "trajectory:tool-used", "value": "x"}), Unscored)
     assert isinstance(score({"type": "latency", "threshold": 5}), Unscored)
+
+
+def test_trace_without_turns_and_a_clock_that_was_set_back_decide_nothing():
+    unused: Json = {"type": "not-trajectory:tool-used", "value": "refund"}
+    case = Case(id="c", reference={"assertions": [unused]})
+    assert Assertions().score(case, Trace(id="t")) == Unscored("tool calls were not recorded")
+    backwards = Turn(user="Open?", response="Yes", start=10**9, end=0)
+    assert score({"type": "latency", "threshold": 5}, turn=backwards) == Unscored(
+        reason="the recorded end is before the start"
+    )
 
 
 @pytest.mark.parametrize(

@@ -152,14 +152,24 @@ def test_response_that_does_not_parse_scores_zero(response: str):
     assert outcome.reason.startswith("the response is not valid JSON: ")
 
 
-def test_case_without_a_known_contract_or_response_is_unscored():
+def test_case_without_a_known_contract_is_unscored():
     assert check(None, "{}", {}) == Unscored(
         reason="the case expects no contract", not_applicable=True
     )
-    assert check("P", None, {"P": POINT}) == Unscored(reason="the response was not recorded")
     assert check("Q", "{}", {"P": POINT}) == Unscored(
         reason="no schema for the contract 'Q'; known: P"
     )
+
+
+def test_missing_response_is_zero_and_one_that_was_not_recorded_is_unscored():
+    assert check("P", None, {"P": POINT}) == Score(value=0.0, reason="no response")
+    metric, case = Contract(contracts={"P": POINT}), Case(id="c", contract="P")
+    crashed = Trace(id="t", turns=(Turn(error="HTTP 500"),))
+    assert metric.score(case, crashed) == Score(value=0.0, reason="no response: HTTP 500")
+    for turns in ((), (Turn(),)):
+        assert metric.score(case, Trace(id="t", turns=turns)) == Unscored(
+            reason="the response was not recorded"
+        )
 
 
 def test_reference_to_another_document_is_not_followed():

@@ -40,6 +40,13 @@ def test_marks_belong_to_words(expected: str, response: str, value: float):
     assert score.value == value
 
 
+@pytest.mark.parametrize("response", ["👎", "", "?"])
+def test_texts_without_words_are_compared_as_they_are(response: str):
+    metric = ExactMatch(ignore_punctuation=True)
+    outcomes = [metric.score(Case.of("Good?", "👍"), trace(text)) for text in (response, " 👍")]
+    assert [outcome.value for outcome in outcomes if isinstance(outcome, Score)] == [0.0, 1.0]
+
+
 def test_both_encodings_of_a_letter_with_a_mark_are_equal():
     composed, decomposed = "Caf\u00e9", "Cafe\u0301"
     score = ExactMatch().score(Case.of("Where?", composed), trace(decomposed))
@@ -105,5 +112,7 @@ def test_pattern_is_searched_in_every_response():
 def test_invalid_and_missing_patterns_are_rejected_before_the_run():
     with pytest.raises(UsageError, match="invalid regular expression"):
         build("regex", {"pattern": "("}, {"regex": Regex})
+    with pytest.raises(UsageError, match="empty, and would match every response"):
+        build("regex", {"pattern": ""}, {"regex": Regex})
     with pytest.raises(UsageError, match="needs the parameter 'pattern'"):
         build("regex", {}, {"regex": Regex})

@@ -66,3 +66,10 @@ def test_duration_is_in_seconds():
     assert TurnDuration().score(CASE, trace(Turn(start=1))) == Unscored(
         reason="timing was not recorded"
     )
+
+
+def test_turn_that_ends_before_its_start_leaves_the_duration_unscored():
+    turns = Turn(start=0, end=1_500_000_000), Turn(start=2_500_000_000, end=2_000_000_000)
+    assert TurnDuration().score(CASE, trace(*turns)) == Unscored(
+        reason="the recorded end is before the start"
+    )

@@ -25,7 +25,7 @@ def test_no_time_is_counted_twice():
 
 
 def test_turns_have_their_own_time():
-    turns = Turn(start=0, end=5 * MS), Turn(), Turn(start=10 * MS, end=12 * MS)
+    turns = Turn(start=0, end=5 * MS), Turn(start=6 * MS), Turn(start=10 * MS, end=12 * MS)
     score = Latency().score(Case(id="c"), Trace(id="t", turns=turns))
     assert score == Score(value=12.0, turns=(5.0, None, 2.0))
 
@@ -90,7 +90,11 @@ def test_first_response_is_measured_from_the_first_turn():
 
 
 def test_model_call_without_a_start_has_answered_but_took_no_known_time():
-    calls = (ModelCall(start=None, end=30 * MS), ModelCall(start=40 * MS, end=None))
+    calls = (
+        ModelCall(start=None, end=30 * MS),
+        ModelCall(start=40 * MS, end=None),
+        ModelCall(start=None, end=None),
+    )
     turn = Turn(start=0, end=60 * MS, model_calls=calls)
     score = Latency().score(Case(id="c"), Trace(id="t", turns=(turn,)))
     assert score == Score(value=60.0, turns=(60.0,), details={"first_response_ms": 30.0})

@@ -44,7 +44,7 @@ class Trajectory(Metric):
     steps: Literal["major", "all"] = "major"
 
     def score(self, case: Case, trace: Trace) -> Score | Unscored:
-        if case.trajectory is None:
+        if not case.trajectory:  # an empty one names no kind of step that would count
             return Unscored(reason="the case expects no trajectory", not_applicable=True)
         minor = _minor_steps(case, case.trajectory, trace)
         ignored = minor if self.steps == "major" else set[Step]()

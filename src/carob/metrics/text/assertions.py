@@ -17,6 +17,7 @@ from carob.metrics.patterns import compile_pattern
 from carob.metrics.text.contract import find_violations
 from carob.metrics.text.responses import missing_response
 from carob.metrics.tools.calls import NOT_RECORDED, format_value, recorded_calls
+from carob.metrics.usage.latency import measured_ms
 from carob.schema import Case, Failed, Json, Score, Trace, Unscored
 from carob.schema.assertion import Assertion, stated_assertions
 from carob.schema.base import prepare_type
@@ -24,6 +25,7 @@ from carob.schema.equality import json_equal
 
 _MAX_DISTANCE = 5
 """The default of promptfoo for `levenshtein`."""
+_TOOL_KEYS = frozenset({"name", "pattern", "min", "max"})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,9 +69,8 @@ def _check(assertion: Assertion, trace: Trace) -> bool | Score | Unscored | Fail
     if kind == "trajectory:tool-used":
         return _uses_tool(assertion, trace)
     if kind == "latency":
-        if trace.duration_ms is None:
-            return Unscored(reason="timing was not recorded")
-        return trace.duration_ms <= _limit(assertion)
+        measured = measured_ms(trace)
+        return measured if isinstance(measured, Unscored) else measured <= _limit(assertion)
     check = _CHECKS.get(kind)
     if check is None:
         return Failed(kind="invalid assertion", message=f"unknown type {assertion.type!r}")
@@ -113,9 +114,16 @@ def _text(value: Json) -> str:
 def _texts(assertion: Assertion) -> list[str]:
     values = assertion.value if isinstance(assertion.value, list) else [assertion.value]
     texts = [_text(value) for value in values]
-    if not any(texts) or assertion.value is None:
+    if not texts or not all(texts) or assertion.value is None:
         raise ValueError(f"{assertion.type!r} needs a text")  # an empty text is in every response
     return texts
+
+
+def _only_text(assertion: Assertion) -> str:
+    text, *others = _texts(assertion)
+    if others:
+        raise ValueError(f"{assertion.type!r} needs a single text")
+    return text
 
 
 def _contains(assertion: Assertion, response: str) -> bool:
@@ -133,7 +141,7 @@ def _counts_words(assertion: Assertion, response: str) -> bool:
     least, most = value.get("min", 0), value.get("max")
     if not isinstance(least, int | float) or not isinstance(most, int | float | None):
         raise ValueError("'word-count' needs numbers")
-    if not value or value.keys() - {"min", "max"}:
+    if value.keys() - {"min", "max"} or all(limit is None for limit in value.values()):
         raise ValueError("'word-count' needs a number, or `min` and `max`")
     return least <= count and (most is None or count <= most)
 
@@ -160,9 +168,9 @@ _CHECKS: Mapping[str, Callable[[Assertion, str], bool]] = {
     "equals": _equals,
     **dict.fromkeys(("contains", "contains-any", "contains-all"), _contains),
     **dict.fromkeys(("icontains", "icontains-any", "icontains-all"), _contains),
-    "starts-with": lambda assertion, response: response.startswith(_texts(assertion)[0]),
+    "starts-with": lambda assertion, response: response.startswith(_only_text(assertion)),
     "regex": lambda assertion, response: bool(
-        compile_pattern(_stated_text(assertion)).search(response)
+        compile_pattern(_only_text(assertion)).search(response)
     ),
     "levenshtein": _is_near,
     "word-count": _counts_words,
@@ -173,13 +181,15 @@ _CHECKS: Mapping[str, Callable[[Assertion, str], bool]] = {
 def _uses_tool(assertion: Assertion, trace: Trace) -> bool | Unscored:
     """Whether all of the named tools were called, or one as often as an object states."""
     calls = recorded_calls(trace)
-    if calls is None:
+    if calls is None or not trace.turns:
         return NOT_RECORDED
     names, value = [call.name for call in calls], assertion.value
     if not isinstance(value, dict):
         called = [name in names for name in _texts(assertion)]
         return any(called) if assertion.is_negated else all(called)  # none of them, or all
     pattern = _text(value.get("pattern") or value.get("name") or "")
+    if unknown := value.keys() - _TOOL_KEYS:
+        raise ValueError(f"{assertion.type!r} has no {', '.join(map(repr, sorted(unknown)))}")
     if not pattern:
         raise ValueError(f"{assertion.type!r} needs the name of a tool")
     count = sum(fnmatchcase(name.lower(), pattern.lower()) for name in names)

@@ -12,6 +12,7 @@ import msgspec
 from carob.metrics.metric import Metric
 from carob.metrics.needs import Need
 from carob.metrics.patterns import compile_pattern
+from carob.metrics.text.responses import missing_response
 from carob.schema import Case, Json, Score, Trace, Unscored
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ class Contract(Metric):
     """
 
     name: ClassVar[str] = "contract"
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     threshold: ClassVar[float | None] = 1.0
     needs: ClassVar[tuple[Need, ...]] = ("response", "case.contract")
     imports: ClassVar[tuple[str, ...]] = ("jsonschema", "re2")
@@ -52,10 +53,10 @@ class Contract(Metric):
         if schema is None:
             known = ", ".join(sorted(self.contracts)) or "none"
             return Unscored(reason=f"no schema for the contract {case.contract!r}; known: {known}")
-        response = trace.turns[-1].response if trace.turns else None
-        if response is None:
-            return Unscored(reason="the response was not recorded")
-        return _check_response(response, schema, case.contract)
+        last = trace.turns[-1] if trace.turns else None
+        if last is None or last.response is None:
+            return missing_response(trace, last)
+        return _check_response(last.response, schema, case.contract)
 
 
 def _check_response(response: str, schema: dict[str, Any], name: str) -> Score:

@@ -49,7 +49,8 @@ class ExactMatch(Metric):
     def _normalize(self, text: str) -> str:
         text = normalize("NFC", text)
         if self.ignore_punctuation:
-            text = " ".join("".join(map(_space_out, text)).split())
+            words = " ".join("".join(map(_space_out, text)).split())
+            text = words or text  # without words, `👍` would equal `👎` and an empty text
         return (text.casefold() if self.ignore_case else text).strip()
 
 
@@ -109,6 +110,8 @@ class Regex(Metric):
     pattern: str
 
     def __post_init__(self) -> None:
+        if not self.pattern:
+            raise ValueError("the pattern is empty, and would match every response")
         compile_pattern(self.pattern)  # fail before the run, not in each case
 
     def score(self, case: Case, trace: Trace) -> Score | Unscored:

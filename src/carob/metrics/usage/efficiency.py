@@ -71,13 +71,15 @@ class TurnDuration(_EfficiencyMetric):
     """Seconds per turn, from start to end. The mean is rounded to milliseconds."""
 
     name: ClassVar[str] = "invocation_duration_v1"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     needs: ClassVar[tuple[Need, ...]] = ("timing",)
 
     def score(self, case: Case, trace: Trace) -> Score | Unscored:
         outcome = _mean_over_turns(trace.turns, _seconds, "timing was not recorded")
         if isinstance(outcome, Unscored):
             return outcome
+        if any(seconds is not None and seconds < 0 for seconds in outcome.turns):
+            return Unscored(reason="the recorded end is before the start")
         return Score(value=round(outcome.value, 3), turns=outcome.turns)
 
 

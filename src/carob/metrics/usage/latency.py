@@ -35,16 +35,23 @@ class Latency(Metric):
     needs: ClassVar[tuple[Need, ...]] = ("timing",)
 
     def score(self, case: Case, trace: Trace) -> Score | Unscored:
-        total = trace.duration_ms
-        if total is None:
-            return Unscored(reason="timing was not recorded")
-        if total < 0:
-            return Unscored(reason="the recorded end is before the start")
+        total = measured_ms(trace)
+        if isinstance(total, Unscored):
+            return total
         turns = tuple(
             None if turn.start is None or turn.end is None else (turn.end - turn.start) / 1e6
             for turn in trace.turns
         )
         return Score(value=total, turns=turns, details=_details(trace))
+
+
+def measured_ms(trace: Trace) -> float | Unscored:
+    """Return the milliseconds that a trace took. Clocks can be wrong: a time below 0 is none."""
+    if trace.duration_ms is None:
+        return Unscored(reason="timing was not recorded")
+    if trace.duration_ms < 0:
+        return Unscored(reason="the recorded end is before the start")
+    return trace.duration_ms
 
 
 def time_by_kind(calls: Mapping[str, Sequence[Interval]]) -> dict[str, int]:
