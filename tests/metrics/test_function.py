@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from functools import partial
 from typing import Literal, cast
 
 import pytest
@@ -13,6 +14,7 @@ from carob.metrics import build, evaluate, metric_parameters
 from carob.metrics.function import ScoreFunction
 from carob.schema import Case, Failed, Score, Trace, Turn, Unscored
 
+HINT = "; return carob.Unscored(reason) if there is no score"
 CASE = Case.of("Price of the hose?", "The hose costs 19 euros.", id="hose")
 
 
@@ -54,6 +56,60 @@ def test_keyword_parameters_are_typed_parameters_of_the_metric():
         build("brevity", {"wrods": 2}, {"brevity": short})
 
 
+def test_decorated_function_keeps_its_options_its_documentation_and_its_defaults():
+    def words(
+        case: Case,
+        trace: Trace,
+        ignored: list[str] = ["the"],  # noqa: B006 - copied for each metric
+    ) -> float:
+        """Number of words."""
+        return float(sum(word not in ignored for word in str(trace.turns[-1].response).split()))
+
+    kind = carob.metric(
+        name="length",
+        version=4,
+        threshold=5,
+        scale=(0, None),
+        better="lower",
+        needs=["response"],
+        imports=["json"],
+    )(words)
+    assert (kind.name, kind.version, kind.threshold, kind.scale) == ("length", 4, 5, (0, None))
+    assert (kind.better, kind.needs, kind.imports) == ("lower", ("response",), ("json",))
+    assert (kind.__doc__, kind.__name__) == ("Number of words.", "words")
+    assert kind.__qualname__ == words.__qualname__
+    assert evaluate(kind(), CASE, trace("to the garden")) == Score(2.0)
+    assert evaluate(kind(ignored=[]), CASE, trace("to the garden")) == Score(3.0)
+    assert metric_parameters(kind()) == {"ignored": ["the"]}
+    with pytest.raises(TypeError, match="positional"):
+        kind(["to"])  # pyright: ignore[reportCallIssue]
+
+
+def test_name_is_that_of_the_function_without_where_it_was_defined():
+    def curt(case: Case, trace: Trace, words: int) -> float:
+        return float(words > len(str(trace.turns[-1].response)))
+
+    assert carob.metric(curt).name == "curt"
+    nameless = partial(curt, words=3)
+    with pytest.raises(UsageError, match="without a name needs one") as caught:
+        carob.metric(nameless)
+    assert (caught.value.where, caught.value.hint) == (
+        repr(nameless),
+        "such as `carob.metric(name='polite')`",
+    )
+    assert carob.metric(name="curt")(nameless).__name__ == "curt"
+
+
+def test_score_below_an_open_scale_is_a_failure():
+    @carob.metric(scale=(1, None))
+    def fixed(case: Case, trace: Trace) -> float:
+        return float(len(case.turns))
+
+    assert evaluate(fixed(), Case(id="none"), trace("19")) == Failed(
+        "ValueError", "the score is 0.0, expected a number from 1"
+    )
+
+
 def test_missing_data_that_the_metric_needs_is_unscored():
     assert evaluate(short(), CASE, trace(None)) == Unscored("no response was recorded")
     silent = Case.of("Price of the hose?", id="hose")
@@ -66,7 +122,7 @@ def test_missing_data_that_the_metric_needs_is_unscored():
         (1.5, "the score is 1.5, expected a number from 0 to 1"),
         (float("nan"), "the score is nan, expected a number from 0 to 1"),
         (Score(-1.0), "the score is -1.0, expected a number from 0 to 1"),
-        (None, "expected a number, a Score or an Unscored, got None; return carob.Unscored"),
+        (None, f"expected a number, a Score or an Unscored, got None{HINT}"),
         ("good", "expected a number, a Score or an Unscored, got 'good'"),
     ],
 )
@@ -74,8 +130,7 @@ def test_value_that_is_no_score_is_a_failure(value: object, message: str):
     metric = carob.metric(lambda case, trace: value)  # type: ignore[return-value]
     outcome = evaluate(metric(), CASE, trace("x"))
     assert isinstance(outcome, Failed)
-    assert outcome.kind == "ValueError"
-    assert message in outcome.message
+    assert outcome == Failed("ValueError", message)
 
 
 def test_exception_is_a_failure():
@@ -100,17 +155,23 @@ def test_functions_that_cannot_be_metrics_are_refused():
     def taken(case: Case, trace: Trace, threshold: float = 1) -> float:
         return 1.0
 
+    def hashed(case: Case, trace: Trace, digest: str = "") -> float:
+        return 1.0
+
     async def later(case: Case, trace: Trace) -> float:
         return 1.0
 
     for function, message in {
-        lonely: "does not take a case and a trace",
-        greedy: r"cannot have \*args or \*\*kwargs",
-        taken: "cannot have a parameter 'threshold'",
-        later: "cannot be an async function",
+        lonely: "the function does not take a case and a trace",
+        greedy: r"a metric cannot have \*args or \*\*kwargs",
+        taken: "a metric cannot have a parameter 'threshold'",
+        hashed: "a metric cannot have a parameter 'digest'",
+        later: "a metric cannot be an async function",
     }.items():
-        with pytest.raises(UsageError, match=message):
+        with pytest.raises(UsageError, match=f"{function.__name__}: {message}$") as caught:
             carob.metric(cast("ScoreFunction", function))
+        hint = "such as `def polite(case, trace): ...`" if function is lonely else None
+        assert caught.value.hint == hint
 
 
 def test_function_may_return_why_there_is_no_score():

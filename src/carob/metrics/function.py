@@ -107,6 +107,10 @@ def _metric_class(
     function: ScoreFunction, name: str | None, options: Mapping[str, Any]
 ) -> type[FunctionMetric]:
     where = getattr(function, "__qualname__", repr(function))
+    name = name or getattr(function, "__name__", None)
+    if name is None:  # the text of a `partial` has its address, which differs from run to run
+        hint = "such as `carob.metric(name='polite')`"
+        raise UsageError("a function without a name needs one as a metric", where=where, hint=hint)
     params = _parameters(function, where)
     reserved = {*dir(FunctionMetric), *FunctionMetric.__annotations__, "digest"}
     for param in params:
@@ -114,17 +118,17 @@ def _metric_class(
             raise UsageError(f"a metric cannot have a parameter {param.name!r}", where=where)
     members = {
         **options,
-        "name": name or getattr(function, "__name__", where),
+        "name": name,
         "function": staticmethod(function),
         "parameters": tuple(param.name for param in params),
-        "__doc__": inspect.getdoc(function) or "",
+        "__doc__": inspect.getdoc(function),
         # Pickle finds the class under the name of the function, which the decorator replaces.
         "__module__": function.__module__,
         "__qualname__": where,
         "__annotations__": {param.name: _annotation(param) for param in params},
         **{param.name: _default(param) for param in params if param.default is not param.empty},
     }
-    kind = type(getattr(function, "__name__", where), (FunctionMetric,), members)
+    kind = type(getattr(function, "__name__", name), (FunctionMetric,), members)
     return cast("type[FunctionMetric]", dataclass(frozen=True, kw_only=True)(kind))
 
 
