@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from carob.metrics import Metric, Need, Outcome, evaluate
+from carob.metrics.metric import without_gap
 from carob.metrics.needs import unmet_need
 from carob.schema import Case, Failed, Score, Trace, Unscored
 
@@ -58,4 +59,6 @@ def test_score_that_rests_on_a_part_known_to_be_missing_is_withdrawn():
     case, cut = Case(id="c"), Trace(id="t", gaps={"tool_calls": "the calls were sampled"})
     assert evaluate(Reading(), case, cut) == Unscored("the calls were sampled")
     assert evaluate(Constant(), case, cut) == Score(value=0.5)
+    failed = Failed(kind="offline", message="no dictionary")
+    assert without_gap(failed, Reading(), cut) == failed
     assert unmet_need("tool_calls", cut) == "the calls were sampled"

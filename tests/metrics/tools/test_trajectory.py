@@ -242,6 +242,7 @@ def test_reason_formats_calls_with_and_without_arguments():
         reason(two, call("a", {"x": 2})) == "a: x: expected 1, got 2; y: expected 'b', got nothing"
     )
     assert reason(call("a", [1]), call("a", [2])) == "a: expected [1], got [2]"
+    assert reason(call("b"), B) == "b: expected no arguments, got {}"
 
 
 def test_unstated_arguments_match_only_calls_of_their_tool():
