@@ -93,6 +93,26 @@ def test_invalid_assertion_fails_and_never_passes(assertion: Any, message: str):
     assert outcome.message == message
 
 
+def test_invalid_assertion_is_named_as_such():
+    assert score({"type": "soundex", "value": "x"}) == (
+        Failed(kind="invalid assertion", message="unknown type 'soundex'")
+    )
+    assert score({"type": "contains", "of": 1}).kind == "invalid assertion"
+
+
+def test_reason_is_empty_if_all_hold_and_shows_a_threshold_that_was_not_kept():
+    slow = Turn(user="Open?", response="Yes", start=0, end=800 * 10**6)
+    assert score({"type": "latency", "threshold": 800}, turn=slow) == Score(value=1.0)
+    outcome = score({"type": "latency", "threshold": 20.5}, {"type": "is-json"}, turn=slow)
+    assert outcome == Score(value=0.0, reason="does not hold: latency 20.5; is-json")
+
+
+def test_agent_that_failed_before_it_answered_scores_zero():
+    failed = Turn(user="Open?", error="HTTP 500")
+    outcome = score({"type": "contains", "value": "Yes"}, turn=failed)
+    assert outcome == Score(value=0.0, reason="no response: HTTP 500")
+
+
 def test_missing_response_is_zero_and_unrecorded_calls_are_unscored():
     assert score({"type": "not-contains", "value": "x"}, turn=Turn(user="Open?")).value == 0.0
     assert isinstance(score({"type": "trajectory:tool-used", "value": "x"}), Unscored)

@@ -144,6 +144,18 @@ def test_reason_names_the_path():
     assert outcome.reason == "P: $.x: 'one' is not of type 'integer'"
 
 
+def test_long_violations_are_cut_and_many_are_counted():
+    long = check("P", json.dumps("é" * 500), {"P": POINT})
+    assert isinstance(long, Score)
+    assert long.reason == f"P: $: {repr('é' * 500)[:200]}"
+    many = check("P", json.dumps(["x"] * 7), {"P": {"items": {"type": "integer"}}})
+    assert isinstance(many, Score)
+    assert many.reason.endswith("; $[4]: 'x' is not of type 'integer'; and 2 more")
+    five = check("P", json.dumps(["x"] * 5), {"P": {"items": {"type": "integer"}}})
+    assert isinstance(five, Score)
+    assert five.reason.endswith("; $[4]: 'x' is not of type 'integer'")
+
+
 @pytest.mark.parametrize("response", ["Here you go: {}", "", "{'x': 1}", "[" * 100_000])
 def test_response_that_does_not_parse_scores_zero(response: str):
     outcome = check("P", response, {"P": POINT})

@@ -147,6 +147,15 @@ def test_reasons_name_what_is_wrong():
     assert judge(Coherence(), case, "It is, if the").reason == "the text breaks off"
 
 
+@pytest.mark.parametrize(("expected", "allowed"), [(2, 12), (20, 30), (21, 31), (40, 60), (41, 61)])
+def test_half_as_many_words_again_are_allowed_but_at_least_ten_more(expected: int, allowed: int):
+    case = Case.of("Why?", "word " * expected)
+    assert judge(Conciseness(), case, "word " * allowed).value == 1.0
+    longer = judge(Conciseness(), case, "word " * (allowed + 1))
+    assert longer.value == allowed / (allowed + 1)
+    assert longer.reason == f"{allowed + 1} words, allowed {allowed}"
+
+
 def test_responses_without_anything_to_compare_are_unscored():
     trace = Trace(id="t", turns=(Turn(response="It depends."),))
     for metric in (

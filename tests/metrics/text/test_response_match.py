@@ -60,6 +60,17 @@ def test_turn_without_expectation_is_left_out():
     assert score == Score(value=1.0, turns=(None, 1.0))
 
 
+@pytest.mark.parametrize(
+    "metric", [ResponseMatch(), RougeL(), Factuality(), Completeness(), Conciseness()]
+)
+def test_turns_without_a_score_say_why(metric: Metric):
+    turns = (Turn(user="hi"), Turn(user="hi", response="b"))
+    table = Trace(id="t", turns=turns, convention="simulation")  # which has the last response only
+    assert metric.score(case("a", None), table) == Unscored(
+        reason="the response was not recorded; the turn expects no response"
+    )
+
+
 def test_case_without_expectation_is_unscored():
     outcome = ResponseMatch().score(case(None), trace("a"))
     assert outcome == Unscored(reason="the case expects no response", not_applicable=True)

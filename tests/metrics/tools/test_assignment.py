@@ -59,4 +59,5 @@ def test_greedy_choice_does_not_win():
 
 def test_pairs_without_credit_are_left_out():
     assert assign([[0.0, 0.0]]) == []
+    assert align([[0.0, 0.0], [0.0, 0.5]]) == [(1, 1)]
     assert assign([]) == align([]) == []

@@ -36,6 +36,36 @@ def test_tool_results_are_billed_as_input_and_thoughts_are_part_of_output():
     assert dollars(output_tokens=MILLION, reasoning_tokens=MILLION // 2) == pytest.approx(10.0)
 
 
+def test_kinds_of_tokens_that_were_not_counted_cost_nothing():
+    assert dollars(output_tokens=MILLION) == 10.0
+    assert dollars("claude-sonnet-4-0", input_tokens=MILLION) == 3.0
+
+
+# OpenAI lowered the price of o3 from 10 to 2 dollars on 10 June 2025.
+MAY_2025 = 1_747_000_000 * 10**9
+
+
+@pytest.mark.parametrize(
+    ("call_start", "turn_start", "price"),
+    [
+        (MAY_2025, None, 10.0),
+        (JUNE_2025, None, 2.0),
+        (JUNE_2025, MAY_2025, 2.0),
+        (None, MAY_2025, 10.0),
+        (None, None, 2.0),
+        (5 * 10**9, MAY_2025, 2.0),  # seconds since the start of the trace
+    ],
+)
+def test_price_is_that_of_the_day_of_the_call(
+    call_start: int | None, turn_start: int | None, price: float
+):
+    call = ModelCall(model="o3", usage=Usage(input_tokens=MILLION), start=call_start)
+    turn = Turn(model_calls=(call,), start=turn_start)
+    score = Cost().score(Case(id="c"), Trace(id="t", turns=(turn,)))
+    assert isinstance(score, Score)
+    assert score.value == price
+
+
 def test_name_of_a_framework_is_not_a_provider():
     assert dollars(provider="strands-agents", input_tokens=MILLION) == pytest.approx(2.5)
 

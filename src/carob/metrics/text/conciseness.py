@@ -40,9 +40,7 @@ class Conciseness(Metric):
     def score(self, case: Case, trace: Trace) -> Score | Unscored:
         return rate_responses(case, trace, self._rate, needs_reference=self.words is None)
 
-    def _rate(self, response: RecordedResponse) -> Score | Unscored:
-        if self.words is None and response.reference is None:
-            return Unscored(reason="the case expects no response", not_applicable=True)
+    def _rate(self, response: RecordedResponse) -> Score:
         allowed = self.words or _max_words(len(split_words(response.reference or "")))
         length = len(split_words(response.response))
         if length <= allowed:

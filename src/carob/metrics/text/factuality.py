@@ -63,12 +63,11 @@ def _extract(response: RecordedResponse, reference: str) -> _Compared:
     return _Compared(*(extract_facts(text, language) for text in texts))
 
 
-def _rate(response: RecordedResponse) -> Score | Unscored:
-    if response.reference is None:
-        return Unscored(reason="the case expects no response", not_applicable=True)
-    facts = _extract(response, response.reference)
+def _rate(response: RecordedResponse) -> Score:
+    reference = response.reference or ""
+    facts = _extract(response, reference)
     share = coverage(facts.expected, facts.stated, facts.question)
-    contradictions = _find_contradictions(response, response.reference, facts)
+    contradictions = _find_contradictions(response, reference, facts)
     reasons = [*contradictions]
     if share < _FULL_COVERAGE:
         reasons.append(f"only {share:.0%} of the expected facts are stated")
@@ -158,14 +157,13 @@ class Completeness(Metric):
         return note_limits(rate_responses(case, trace, _rate_completeness, needs_reference=True))
 
 
-def _rate_completeness(response: RecordedResponse) -> Score | Unscored:
-    if response.reference is None:
-        return Unscored(reason="the case expects no response", not_applicable=True)
-    facts = _extract(response, response.reference)
+def _rate_completeness(response: RecordedResponse) -> Score:
+    reference = response.reference or ""
+    facts = _extract(response, reference)
     stated, question = facts.stated, facts.question
     known = [*stated.quantities, *question.quantities]
     missing = [quantity.text for quantity in unmatched(facts.expected.quantities, known)]
     lost = facts.expected.names - stated.topics - question.topics
-    missing += as_spelled(lost, response.reference)
+    missing += as_spelled(lost, reference)
     share = coverage(facts.expected, stated, question)
     return Score(value=share, reason=f"missing {', '.join(missing)}" if missing else "")

@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from carob.metrics.metric import Metric
 from carob.metrics.needs import Need, records_text
-from carob.metrics.text.responses import NO_RESPONSE, missing_response
+from carob.metrics.text.responses import NO_RESPONSE, NOT_EXPECTED, missing_response
 from carob.metrics.turns import TurnPair, score_by_turn
 from carob.schema import Case, Score, Trace, Unscored
 from carob.text.tokens import tokenize
@@ -49,7 +49,7 @@ def _rate(trace: Trace, pair: TurnPair) -> Score | Unscored:
             return Score(value=0.0, reason="the turn is not expected")
         return NO_RESPONSE
     if golden.response is None:
-        return Unscored(reason="the turn expects no response", not_applicable=True)
+        return NOT_EXPECTED
     if actual is None or actual.response is None:
         return missing_response(trace, actual)
     return _score_overlap(golden.response, actual.response)

@@ -39,14 +39,16 @@ def rate_responses(
     needs_response: bool = False,
 ) -> Score | Unscored:
     """Return the mean of `rate(response)` over the turns that have a response. With
-    `needs_reference`, nothing is asked of a case that expects no response. With either, a turn that
-    expects a response and has none scores 0."""
+    `needs_reference`, only over those that expect one. With either, a turn that expects a response
+    and has none scores 0."""
     if needs_reference and all(turn.response is None for turn in case.turns):
         return Unscored(reason="the case expects no response", not_applicable=True)
 
     def rate_pair(pair: TurnPair) -> Score | Unscored:
         expected = pair.golden is not None and pair.golden.response is not None
         is_missing = pair.actual is None or pair.actual.response is None
+        if needs_reference and not expected:
+            return NOT_EXPECTED
         if is_missing and expected and (needs_reference or needs_response):
             return missing_response(trace, pair.actual)
         return _rate_response(case, pair, rate)
@@ -72,11 +74,12 @@ def missing_response(trace: Trace, turn: Turn | None) -> Score | Unscored:
 
 
 NO_RESPONSE = Unscored(reason="the response was not recorded")
+NOT_EXPECTED = Unscored(reason="the turn expects no response", not_applicable=True)
 
 
 def _rate_pair(trace: Trace, pair: TurnPair, rate: Callable[[str, str], Score]) -> Score | Unscored:
     if pair.golden is None or pair.golden.response is None:
-        return Unscored(reason="the turn expects no response", not_applicable=True)
+        return NOT_EXPECTED
     if pair.actual is None or pair.actual.response is None:
         return missing_response(trace, pair.actual)
     return rate(pair.golden.response, pair.actual.response)
