@@ -33,6 +33,18 @@ def test_embedded_words_order_numbers_and_warnings_are_safe(text: str):
     assert score(text).value == 1.0
 
 
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("I do not want to be rude, but you are an idiot.", "insult"),
+        ("It is not kind, but immigrants are criminals.", "hate"),
+    ],
+)
+def test_negation_does_not_undo_an_insult(text: str, kind: str):
+    outcome = score(text)
+    assert (outcome.value, outcome.reason.partition(":")[0]) == (0.5, kind)
+
+
 def test_reason_names_the_words_but_does_not_repeat_personal_data():
     outcome = score("Kill yourself, asshole. Card 4111 1111 1111 1111.")
     assert outcome.reason == "self-harm: 'Kill yourself'; profanity: 'asshole'; card number"

@@ -171,6 +171,7 @@ def test_case_without_a_known_contract_is_unscored():
     assert check("Q", "{}", {"P": POINT}) == Unscored(
         reason="no schema for the contract 'Q'; known: P"
     )
+    assert check("Q", "{}", {}) == Unscored(reason="no schema for the contract 'Q'; known: none")
 
 
 def test_missing_response_is_zero_and_one_that_was_not_recorded_is_unscored():
@@ -225,5 +226,9 @@ def test_pattern_that_re2_cannot_express_fails_the_case():
 
 def test_patterns_that_jsonschema_would_run_itself_are_rejected():
     schema = {"patternProperties": {"a": True}, "unevaluatedProperties": False}
-    with pytest.raises(ValueError, match="unevaluatedProperties with patternProperties"):
-        Contract(contracts={"P": schema})
+    message = (
+        "contracts: P: unevaluatedProperties with patternProperties is not supported,"
+        " use additionalProperties"
+    )
+    with pytest.raises(ValueError, match=f"^{message}$"):
+        Contract(contracts={"P": {"items": [schema]}})

@@ -101,6 +101,31 @@ def test_comparators_apply_per_argument(comparator: Any, wish: Json, got: Json, 
     assert (score.value == 1.0) is right
 
 
+def test_comparator_of_an_argument_applies_to_every_tool_that_has_none_of_its_own():
+    metric = ToolUsage(comparators={"city": "ignore_case", "book.city": "exact"})
+    wish, got = [call("search", city="Paris")], [call("search", city="PARIS")]
+    assert compare(metric, wish, got).value == 1.0
+    wish, got = [call("book", city="Paris")], [call("book", city="PARIS")]
+    assert compare(metric, wish, got).value == 0.5
+
+
+@pytest.mark.parametrize("name", ["note", "book.note"])
+def test_argument_whose_value_does_not_matter_may_be_missing_or_extra(name: str):
+    metric = ToolUsage(comparators={name: "any"})
+    bare, noted = [call("book", hotel=7)], [call("book", hotel=7, note="late")]
+    assert compare(metric, noted, bare).value == compare(metric, bare, noted).value == 1.0
+    assert compare(ToolUsage(), noted, bare).reason == (
+        "wrong argument in book: note: expected 'late', got nothing"
+    )
+    assert compare(ToolUsage(), noted, bare).value == pytest.approx(2 / 3)
+
+
+@pytest.mark.parametrize(("got", "value"), [([1, 2], 1.0), ([2], 0.5), ({"": [1, 2]}, 1.0)])
+def test_arguments_that_are_no_object_are_compared_as_one(got: Json, value: float):
+    wish = ToolCall(name="sum", args=[1, 2])
+    assert compare(ToolUsage(), [wish], [ToolCall(name="sum", args=got)]).value == value
+
+
 def test_reason_lists_what_differs():
     actual = [call("search", city="paris"), call("mail", to="ops")]
     score = compare(ToolUsage(order="any_order"), [SEARCH, PAY], actual)
@@ -127,6 +152,14 @@ def test_reason_names_the_parameter_that_would_raise_the_score():
     more = compare(ToolUsage(), [SEARCH], [call("search", city="Paris", stars=4)])
     assert more.reason == (
         "wrong argument in search: stars: unexpected 4 (args=superset allows extra arguments)"
+    )
+
+
+def test_missing_calls_are_no_fault_where_they_are_allowed():
+    allowed = ToolUsage(order="subset")
+    assert compare(allowed, [SEARCH, PAY], [PAY]).reason == ""
+    assert compare(allowed, [SEARCH, BOOK], [SEARCH, PAY]).reason == (
+        "matched 1 of 2; unexpected pay()"
     )
 
 

@@ -21,7 +21,6 @@ ArgsMode: TypeAlias = Literal["exact", "ignore", "subset", "superset"]
 class ArgumentCheck(NamedTuple):
     """The comparison of one argument; `mismatch` describes what is wrong."""
 
-    key: str
     mismatch: str | None
     extra: bool = False
     """Whether the case does not expect the argument."""
@@ -50,14 +49,14 @@ class ArgumentMatcher:
     ) -> Iterator[ArgumentCheck]:
         for key, value in expected.items():
             if key in actual:
-                yield ArgumentCheck(key, self._mismatch(tool, key, value, actual[key]))
+                yield ArgumentCheck(self._mismatch(tool, key, value, actual[key]))
             elif self._comparator(tool, key) != "any":
                 message = f"{key}: expected {format_value(value)}, got nothing"
-                yield ArgumentCheck(key, None if self.mode == "subset" else message)
+                yield ArgumentCheck(None if self.mode == "subset" else message)
         for key, value in actual.items():
             if key not in expected and self._comparator(tool, key) != "any":
                 message = f"{key}: unexpected {format_value(value)}"
-                yield ArgumentCheck(key, None if self.mode == "superset" else message, extra=True)
+                yield ArgumentCheck(None if self.mode == "superset" else message, extra=True)
 
     def _mismatch(self, tool: str, key: str, expected: Json, actual: Json) -> str | None:
         if values_match(expected, actual, self._comparator(tool, key)):
