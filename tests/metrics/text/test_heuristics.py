@@ -107,6 +107,58 @@ def test_perfect_answer_passes_everywhere(metric: Metric, question: str, expecte
     assert passed(metric, case, expected)
 
 
+@pytest.mark.parametrize(
+    ("expected", "wrong", "right"),
+    [
+        ("C", "B", "The answer is C."),
+        ("The answer is C.", "B is the answer.", "C is the answer."),
+        ("Option B", "Option D", "B)"),
+        ("Go to Terminal A.", "Go to Terminal B.", "Terminal A, at the end."),
+        ("**B**", "'D'", "'B'"),
+        ("Take plan B, not plan A.", "Take plan C.", "Take plan B."),
+    ],
+)
+def test_another_letter_is_another_answer(expected: str, wrong: str, right: str):
+    case = Case.of("Which one?", expected)
+    assert not passed(Factuality(), case, wrong)
+    assert "letter: expected " in judge(Factuality(), case, wrong).reason
+    assert "letter" not in judge(Factuality(), case, right).reason
+
+
+@pytest.mark.parametrize(
+    ("expected", "same"),
+    [
+        ("A refund takes a week.", "Refunds take a week with model X."),
+        ("Ask John F. Kennedy.", "Ask John Kennedy, in hall B."),
+        ("I am here, at home.", "At home, in flat B."),
+        ("It weighs 5 T.", "It weighs 5 t, in size M."),
+        ("Use C++ or R&D.", "Use C++ or R&D, as in plan X."),
+        ("Made in the U.S. today.", "Made in the U.S. today, by team A."),
+        ("W sklepie jest mleko.", "Jest mleko w sklepie, regał B."),
+    ],
+)
+def test_words_initials_and_units_of_one_letter_are_no_answers(expected: str, same: str):
+    assert "letter" not in judge(Factuality(), Case.of("Tell me.", expected), same).reason
+
+
+@pytest.mark.parametrize("response", ["No idea", "👎", "", "It is."])
+def test_expected_response_without_facts_passes_only_the_same_response(response: str):
+    case = Case.of("Was it good?", "👍")
+    trace = Trace(id="t", turns=(Turn(response=response),))
+    reason = "the expected response states no facts that could be compared"
+    assert Factuality().score(case, trace) == Unscored(reason)
+    assert Completeness().score(case, trace) == Unscored(reason, not_applicable=True)
+    assert judge(Factuality(), case, " 👍\n").value == 1.0
+
+
+@pytest.mark.parametrize(
+    ("expected", "response", "value"),
+    [("Yes", "Yes, it is", 1.0), ("Yes", "no", 0.5), ("No.", "No", 1.0), ("It is.", "it is.", 1.0)],
+)
+def test_answers_without_facts_are_the_same_or_not(expected: str, response: str, value: float):
+    assert judge(Factuality(), Case.of("Is it?", expected), response).value == value
+
+
 def test_negation_is_detected():
     case = Case.of("Is PayPal available?", "PayPal and vouchers are not available.")
     assert not passed(Factuality(), case, "PayPal and vouchers are available.")

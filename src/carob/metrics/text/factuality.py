@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -12,12 +13,22 @@ from carob.metrics.text.limits import note_limits
 from carob.metrics.text.responses import RecordedResponse, rate_responses
 from carob.schema import Case, Score, Trace, Unscored
 from carob.text.facts.clauses import split_clauses, yes_or_no
-from carob.text.facts.extract import Facts, as_spelled, contradicts, coverage, extract_facts
+from carob.text.facts.extract import (
+    Facts,
+    as_spelled,
+    contradicts,
+    coverage,
+    extract_facts,
+    states_facts,
+)
 from carob.text.facts.opposites import find_opposites
 from carob.text.facts.quantities import matches, unmatched
 from carob.text.language import guess_language
 
 _FULL_COVERAGE = 0.5  # share of the expected facts that scores 1: a paraphrase rarely has more
+_NO_FACTS = "the expected response states no facts that could be compared"
+_LETTER = re.compile(r"(?<![\w.&/+-])(?<!\w['’])[A-HJ-Z](?![\w&/+#-]|['’.]\w)")
+_ONE_LETTER_WORDS = frozenset("AEKOSUVWYZ")  # at the start of a sentence, in some language
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,18 +40,20 @@ class Factuality(Metric):
     a quantity counts twice. Quantities are numbers, amounts of money, percentages, measures, dates,
     times of day and codes, compared by value: `1.80 m` is `180 cm`, and `200 mg` is not `200 g`.
 
-    A contradiction is another quantity or name in place of the expected one, the opposite in the
-    same context (before and after, rose and fell, only and everyone), a clause that is denied
-    instead of affirmed or the other way round, or a no for a yes. Compares words, not meaning: it
-    sees neither swapped roles nor other words that make an answer wrong. Units, names of months and
-    number words need the extra `facts`; number words are read in English, German, French, Spanish,
-    Italian, Portuguese and Dutch, opposites in these and partly in others.
+    A contradiction is another quantity, name or single letter (`Terminal B`) in place of the
+    expected one, the opposite in the same context (before and after, rose and fell, only and
+    everyone), a clause that is denied instead of affirmed or the other way round, or a no for a
+    yes. An expected response without facts, such as an emoji, decides only if the response is the
+    same. Compares words, not meaning: it sees neither swapped roles nor other words that make an
+    answer wrong. Units, names of months and number words need the extra `facts`; number words are
+    read in English, German, French, Spanish, Italian, Portuguese and Dutch, opposites in these and
+    partly in others.
 
     Measured: accuracy 0.96, κ 0.92 on 80 labelled texts.
     """
 
     name: ClassVar[str] = "factuality"
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     threshold: ClassVar[float | None] = 0.8
     needs: ClassVar[tuple[Need, ...]] = ("response", "case.response")
 
@@ -63,11 +76,13 @@ def _extract(response: RecordedResponse, reference: str) -> _Compared:
     return _Compared(*(extract_facts(text, language) for text in texts))
 
 
-def _rate(response: RecordedResponse) -> Score:
+def _rate(response: RecordedResponse) -> Score | Unscored:
     reference = response.reference or ""
     facts = _extract(response, reference)
     share = coverage(facts.expected, facts.stated, facts.question)
     contradictions = _find_contradictions(response, reference, facts)
+    if not (states_facts(facts.expected) or contradictions or _same_answer(response, reference)):
+        return Unscored(reason=_NO_FACTS)
     reasons = [*contradictions]
     if share < _FULL_COVERAGE:
         reasons.append(f"only {share:.0%} of the expected facts are stated")
@@ -78,6 +93,8 @@ def _rate(response: RecordedResponse) -> Score:
 def _find_contradictions(response: RecordedResponse, reference: str, facts: _Compared) -> list[str]:
     """Describe what in the response contradicts the reference."""
     reasons = [*_wrong_quantities(facts), *_wrong_names(response, reference, facts)]
+    expected, stated = set(_find_letters(reference)), set(_find_letters(response.response))
+    reasons += _describe_replaced("letter", sorted(stated - expected), sorted(expected - stated))
     reasons += [
         f"opposite: expected {known.word!r}, got {stated.word!r}"
         for stated, known in find_opposites(facts.stated.positions, facts.expected.positions)
@@ -88,6 +105,36 @@ def _find_contradictions(response: RecordedResponse, reference: str, facts: _Com
     if yes is not None and expected_yes is not None and yes != expected_yes:
         reasons.append(f"expected {'yes' if expected_yes else 'no'}, got {'yes' if yes else 'no'}")
     return reasons
+
+
+def _same_answer(response: RecordedResponse, reference: str) -> bool:
+    """Tell whether two answers without facts are the same: both a yes or a no, or one letter."""
+    answer = response.response
+    both = yes_or_no(answer) is not None and yes_or_no(reference) is not None
+    letters = {*_find_letters(reference)}
+    return (
+        both
+        or (bool(letters) and letters <= {*_find_letters(answer)})
+        or answer.strip().casefold() == reference.strip().casefold()
+    )
+
+
+def _find_letters(text: str) -> Iterator[str]:
+    """Return single capital letters that name something, as in `Terminal B` or the answer `C`.
+
+    Words of one letter (`A dog`, `I`), initials (`John F. Kennedy`) and units do not.
+    """
+    for match in _LETTER.finditer(text):
+        before, after = text[: match.start()].rstrip(" \"'(*["), text[match.end() :]
+        is_first = not before or before[-1] in ".!?…\n:;-•"
+        is_word = match[0] == "A" or (is_first and match[0] in _ONE_LETTER_WORDS)
+        if is_word and re.match(r"\s+\w", after):
+            continue
+        previous = before.split()[-1:] or ["A"]
+        if re.match(r"\.\s+[A-Z]", after) and (is_first or previous[0][0].isupper()):
+            continue
+        if not before or not before[-1].isdigit():
+            yield match[0]
 
 
 def _contradicting_clauses(response: str, known: Facts) -> list[str]:
@@ -149,7 +196,7 @@ class Completeness(Metric):
     """
 
     name: ClassVar[str] = "completeness"
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     threshold: ClassVar[float | None] = 0.5
     needs: ClassVar[tuple[Need, ...]] = ("response", "case.response")
 
@@ -157,9 +204,11 @@ class Completeness(Metric):
         return note_limits(rate_responses(case, trace, _rate_completeness, needs_reference=True))
 
 
-def _rate_completeness(response: RecordedResponse) -> Score:
+def _rate_completeness(response: RecordedResponse) -> Score | Unscored:
     reference = response.reference or ""
     facts = _extract(response, reference)
+    if not states_facts(facts.expected):
+        return Unscored(reason=_NO_FACTS, not_applicable=True)
     stated, question = facts.stated, facts.question
     known = [*stated.quantities, *question.quantities]
     missing = [quantity.text for quantity in unmatched(facts.expected.quantities, known)]

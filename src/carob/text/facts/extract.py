@@ -112,6 +112,11 @@ def count_facts(facts: Facts) -> int:
     return len(facts.words) + _QUANTITY_WEIGHT * len(facts.quantities)
 
 
+def states_facts(facts: Facts) -> bool:
+    """Tell whether there is any word, name or quantity. `It is.` and an emoji have none."""
+    return bool(facts.topics or facts.names or facts.quantities)
+
+
 def coverage(expected: Facts, stated: Facts, known: Facts) -> float:
     """Return the share of the expected facts that are stated. Known facts need not be repeated."""
     words = expected.words - known.topics
