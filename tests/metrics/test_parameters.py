@@ -93,6 +93,20 @@ def test_missing_package_is_reported_before_the_run(monkeypatch: pytest.MonkeyPa
     assert error.hint == "pip install no_such_package"
 
 
+def test_missing_packages_of_several_metrics_are_reported_together(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setattr(ResponseMatch, "imports", ("no_such_package",))
+    monkeypatch.setattr(ToolTrajectory, "imports", ("nor_this_one", "no_such_package"))
+    with pytest.raises(UsageError) as caught:
+        parameters.check_packages([ResponseMatch, ToolTrajectory])
+    assert caught.value.message == (
+        "metrics 'response_match_score', 'tool_trajectory_avg_score' need packages"
+        " that are not installed: no_such_package, nor_this_one"
+    )
+    assert caught.value.hint == "pip install no_such_package nor_this_one"
+
+
 @pytest.mark.parametrize("kind", [Contract, Cost, Regex, Safety, SemanticSimilarity])
 def test_hint_names_an_extra_that_contains_the_missing_package(
     kind: type[Metric], monkeypatch: pytest.MonkeyPatch

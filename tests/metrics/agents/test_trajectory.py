@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+import msgspec
 import pytest
 
 from carob.metrics.agents.trajectory import Trajectory, edit_distance
@@ -68,7 +69,13 @@ def test_steps_that_the_case_demands_elsewhere_do_not_count_against_the_trajecto
     strict = Trajectory(steps="all").score(DEMANDING, trace)
     assert isinstance(strict, Score)
     assert strict.value < 0.5
-    assert strict.reason.endswith(" (steps=major counts named steps only)")
+    assert strict.reason == (
+        "expected greet → bill → pay, got desk → greet → desk → bill → find → pay → mail"
+        " (steps=major counts named steps only)"
+    )
+    own = tuple(msgspec.structs.replace(call, agent="bill") for call in CALLS)
+    attributed = Trace(id="t", turns=(msgspec.structs.replace(turn, tool_calls=own),))
+    assert Trajectory().score(DEMANDING, attributed) == Score(value=1.0)
 
 
 def test_unexpected_tools_count_in_a_trajectory_of_tools_only():
@@ -130,6 +137,7 @@ def test_continuing_agent_may_be_repeated_or_not():
     assert value("exact", "greet greet bill bill", *turns) == 1.0
     assert value("similarity", "greet bill bill pay", *turns) == 0.5
     assert value("exact", "greet bill", agents("greet bill"), agents("greet bill")) == 0.0
+    assert value("exact", "greet bill", agents("greet"), agents("bill greet")) == 0.0
 
 
 def test_trajectory_that_is_too_long_to_compare_is_unscored():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from carob.metrics import Metric
+from carob.metrics.text import limits
 from carob.metrics.text.coherence import Coherence
 from carob.metrics.text.conciseness import Conciseness
 from carob.metrics.text.consistency import Consistency
@@ -206,6 +207,133 @@ def test_half_as_many_words_again_are_allowed_but_at_least_ten_more(expected: in
     longer = judge(Conciseness(), case, "word " * (allowed + 1))
     assert longer.value == allowed / (allowed + 1)
     assert longer.reason == f"{allowed + 1} words, allowed {allowed}"
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "reason"),
+    [
+        ("We ship on Monday. We ship on Monday.", 0.5, "repeated sentences"),
+        ("We ship on Monday. ... We ship on Monday.", 0.5, "repeated sentences"),
+        ("The the cat sat.", 0.5, "repeated words"),
+        ("The the cat.", 1.0, ""),
+        ("We can go and we can go and we can go.", 1 - 4 / 11, "repeated words"),
+        ("We can go and we can go.", 1.0, ""),
+        ("We know about it. Tell us about it.", 1.0, ""),
+        ("We know where they are. Tell us who you are.", 1.0, ""),
+        ("Please send the. He waits for a.", 0.5, "unfinished sentences"),
+        ("Please send the. He waits.", 1.0, ""),
+        ("Parcel depot the Graz Monday driver van", 0.5, "the words form no sentence"),
+        ("Parcel depot\nGraz Monday\ndriver van", 1.0, ""),
+        ("the parcel is at the depot", 0.5, "the words form no sentence"),
+        ("The parcel is at the depot", 1.0, ""),
+        (
+            "PayPal is available. PayPal is available. PayPal is not available.",
+            2 / 3 * 0.5,
+            "repeated sentences; the text contradicts itself",
+        ),
+        (" ", 0.0, "the response is empty"),
+        ("!!!", 0.0, "the response has no words"),
+    ],
+)
+def test_each_fault_of_form_has_its_factor(text: str, value: float, reason: str):
+    score = judge(Coherence(), Case(id="c"), text)
+    assert (score.value, score.reason) == (pytest.approx(value), reason)
+
+
+def test_three_function_words_of_twenty_are_enough():
+    nouns = "van key box door lamp desk chair shelf cable printer paper pen cup mug plate fork"
+    few = judge(Coherence(), Case(id="c"), f"The and of {nouns} spoon bowl")
+    assert (few.value, few.reason) == (0.5, "the words form no sentence")
+    assert judge(Coherence(), Case(id="c"), f"The and of {nouns} spoon").value == 1.0
+
+
+@pytest.mark.parametrize(
+    ("expected", "response", "reason"),
+    [
+        ("Yes.", "No.", "expected yes, got no"),
+        ("No.", "Yes.", "expected no, got yes"),
+        ("The capital is Paris.", "The capital is London.", "name: expected Paris, got London"),
+        ("Take 3 or 4.", "Take 5 or 6.", "number: expected 3, 4, got 5, 6"),
+        ("It costs 5 euros, on 4 May.", "It costs 6 euros, on 9 May.", "number: expected"),
+    ],
+)
+def test_contradictions_name_both_sides(expected: str, response: str, reason: str):
+    score = judge(Factuality(), Case.of("Tell me.", expected), response)
+    assert score.reason.startswith(reason)
+
+
+def test_code_of_the_question_must_not_change():
+    case = Case.of("Where is order B14?", "Order B14 is in Graz.")
+    assert (
+        "code: expected B14, got B15" in judge(Factuality(), case, "Order B15 is in Graz.").reason
+    )
+    assert passed(Factuality(), case, "It is in Graz.")
+
+
+def test_name_in_place_of_a_code_is_a_contradiction():
+    case = Case.of("Who checks it?", "It is checked by B14 today.")
+    reason = judge(Factuality(), case, "It is checked by Maria today.").reason
+    assert reason.startswith("name: expected B14, got Maria; ")
+
+
+def test_missing_facts_are_listed():
+    case = Case.of("When?", "It arrives in Graz on 4 May.")
+    assert judge(Completeness(), case, "It arrives.").reason == "missing 4 May, Graz"
+
+
+def test_contradictions_of_all_responses_are_listed():
+    turns = [f"The shop opens at {hour} on Sunday." for hour in (9, 11, 10)]
+    assert judge(Consistency(), Case(id="c"), *turns).reason == (
+        f"{turns[1]!r} contradicts {turns[0]!r}; {turns[2]!r} contradicts {turns[0]!r}"
+    )
+
+
+def test_consistency_without_anything_to_contradict_is_unscored():
+    silent = Trace(id="t", turns=(Turn(user="hi"),))
+    assert Consistency().score(Case(id="c"), silent) == Unscored("no response was recorded")
+    single = Trace(id="t", turns=(Turn(response="It opens at 9."),))
+    assert Consistency().score(Case(id="c"), single) == Unscored(
+        reason="a single sentence without context has nothing to contradict", not_applicable=True
+    )
+
+
+def test_relevance_is_the_share_of_the_topic_up_to_two_fifths():
+    case = Case.of("museum tickets opening prices parking", id="c")
+    enough = judge(Relevance(), case, "The museum has tickets.")
+    assert (enough.value, enough.reason) == (1.0, "")
+    little = judge(Relevance(), case, "The museum is old.")
+    assert (little.value, little.reason) == (0.5, "only 20% of the topic's words occur")
+    trace = Trace(id="t", turns=(Turn(response="It is."),))
+    assert Relevance().score(Case(id="c"), trace) == Unscored(
+        reason="neither a question nor an expected response", not_applicable=True
+    )
+
+
+def test_yes_without_a_question_is_compared_with_the_expected_response():
+    golden = Case(id="c", turns=(Turn(response="The museum opens."),))
+    score = Relevance().score(golden, Trace(id="t", turns=(Turn(response="Yes."),)))
+    assert isinstance(score, Score)
+    assert score.value == 0.0
+
+
+@pytest.mark.parametrize("metric", [Coherence(), Relevance()], ids=lambda metric: metric.name)
+def test_missing_response_is_no_fault_of_form(metric: Metric):
+    opens = Turn(user="When does the museum open?", response="The museum opens on Tuesday.")
+    silent = Turn(user="When does the museum open?")
+    score = metric.score(Case(id="c", turns=(opens, opens)), Trace(id="t", turns=(opens, silent)))
+    assert isinstance(score, Score)
+    assert score.turns == (1.0, None)
+
+
+def test_details_say_what_cannot_be_compared_without_packages(monkeypatch: pytest.MonkeyPatch):
+    score = Score(value=0.5, details={"words": 3})
+    monkeypatch.setattr(limits, "has_packages", lambda: True)
+    assert limits.note_limits(score) == score
+    monkeypatch.setattr(limits, "has_packages", lambda: False)
+    noted = limits.note_limits(score)
+    assert isinstance(noted, Score)
+    assert noted.details.keys() == {"words", "not_compared"}
+    assert str(noted.details["not_compared"]).endswith("install carob[facts] to compare them")
 
 
 def test_responses_without_anything_to_compare_are_unscored():

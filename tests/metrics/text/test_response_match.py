@@ -71,8 +71,9 @@ def test_turns_without_a_score_say_why(metric: Metric):
     )
 
 
-def test_case_without_expectation_is_unscored():
-    outcome = ResponseMatch().score(case(None), trace("a"))
+@pytest.mark.parametrize("metric", [ResponseMatch(), ExactMatch(), Factuality()])
+def test_case_without_expectation_is_unscored(metric: Metric):
+    outcome = metric.score(case(None), trace("a"))
     assert outcome == Unscored(reason="the case expects no response", not_applicable=True)
 
 

@@ -53,6 +53,11 @@ def test_no_ordered_pairing_has_more_credit(table: list[list[float]]):
     assert abs(worth(table, pairing) - best) < 1e-9
 
 
+def test_row_that_was_paired_first_gives_way_twice():
+    table = [[1.0, 0.5, 0.5], [1.0, 0.0, 0.0], [0.5, 1.0, 0.5]]
+    assert assign(table) == [(0, 2), (1, 0), (2, 1)]
+
+
 def test_greedy_choice_does_not_win():
     assert assign([[1.0, 0.9], [0.9, 0.0]]) == [(0, 1), (1, 0)]
 

@@ -111,7 +111,7 @@ def test_missing_and_extra_turns_are_failed_turns():
     )
     extra = EXACT.score(case((A,)), trace((A,), ()))
     assert isinstance(extra, Score)
-    assert extra.turns == (1.0, 0.0)
+    assert (extra.turns, extra.reason) == ((1.0, 0.0), "turn 2: the turn is not expected")
 
 
 def test_same_calls_in_other_turns_are_wrong():
@@ -242,6 +242,9 @@ def test_reason_formats_calls_with_and_without_arguments():
         reason(two, call("a", {"x": 2})) == "a: x: expected 1, got 2; y: expected 'b', got nothing"
     )
     assert reason(call("a", [1]), call("a", [2])) == "a: expected [1], got [2]"
+    several = EXACT.score(case((A, B, C)), trace((C, A, B)))
+    assert isinstance(several, Score)
+    assert several.reason == "expected a(x=1), got c() (and 2 more)"
     assert reason(call("b"), B) == "b: expected no arguments, got {}"
 
 

@@ -92,7 +92,7 @@ def is_subsequence(expected: Iterable[str], actual: Iterable[str]) -> bool:
 
 def _similarity(expected: Sequence[str], actual: Sequence[str]) -> float:
     longer = max(len(expected), len(actual))
-    return (longer - edit_distance(expected, actual)) / longer if longer else 1.0
+    return (longer - edit_distance(expected, actual)) / longer
 
 
 def _has_steps(trace: Trace) -> bool:

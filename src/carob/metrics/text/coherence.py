@@ -70,7 +70,7 @@ def _rate(response: RecordedResponse) -> Score | Unscored:
 def _distinct_share(text: str) -> float:
     normalized = [" ".join(split_words(sentence)) for sentence in split_sentences(text)]
     present = [sentence for sentence in normalized if sentence]
-    return len(set(present)) / len(present) if present else 1.0
+    return len(set(present)) / len(present)
 
 
 def _fluency(text: str) -> float:
