@@ -11,7 +11,10 @@ def result(*scores: CaseScore, case: str | None = "c", status: Status = "failed"
     return CaseResult(case, "t", status, scores)
 
 
-def failed(reason: str, metric: str = "tools") -> CaseScore:
+TOOLS = "tool_usage_accuracy"
+
+
+def failed(reason: str, metric: str = TOOLS) -> CaseScore:
     return CaseScore(metric, "failed", reason=reason)
 
 
@@ -29,8 +32,8 @@ def causes(reason: str) -> list[tuple[str, str]]:
             [("missing call", "a"), ("unexpected call", "b")],
         ),
         ("matched a; missing b", [("missing call", "b")]),
-        ("turn 2: the turn is missing", [("missing turn", "tools")]),
-        ("turn 3: the turn is not expected", [("unexpected turn", "tools")]),
+        ("turn 2: the turn is missing", [("missing turn", TOOLS)]),
+        ("turn 3: the turn is not expected", [("unexpected turn", TOOLS)]),
         ("turn 1: missing a; turn 2: missing a", [("missing call", "a")]),
         (
             "wrong argument in book: slot: expected 1, got 2; day: unexpected 3",
@@ -45,12 +48,27 @@ def causes(reason: str) -> list[tuple[str, str]]:
             [("missing call", "a"), ("unexpected call", "c")],
         ),
         ("expected a(), b(), got b(), a()", [("wrong argument", "a")]),
-        ("0.4 of the words are shared", [("low score", "tools")]),
-        ("", [("low score", "tools")]),
+        ("0.4 of the words are shared", [("low score", TOOLS)]),
+        ("", [("low score", TOOLS)]),
     ],
 )
 def test_steps_of_the_reason_are_causes(reason: str, expected: list[tuple[str, str]]):
     assert causes(reason) == expected
+
+
+@pytest.mark.parametrize(
+    ("metric", "reason"),
+    [
+        ("completeness", "missing Paris"),
+        ("factuality", "expected yes, got no"),
+        ("agent_routing", "missing billing; got desk"),
+        ("trajectory_accuracy", "expected greet, got pay"),
+    ],
+)
+def test_words_and_agents_are_not_taken_for_tools(metric: str, reason: str):
+    assert find_causes(result(failed(reason, metric))) == (Cause("low score", metric),)
+    turn = failed("turn 2: the turn is missing", metric)
+    assert find_causes(result(turn)) == (Cause("missing turn", metric),)
 
 
 def test_only_scores_that_hold_the_case_back_are_asked():

@@ -29,6 +29,8 @@ _DIFFERENT = re.compile(rf"({_NAME}): (?={_NAME}: (?:expected|unexpected) )(.*)"
 _ARGUMENT = re.compile(rf"(?:^|[;,] )({_NAME}): (?:expected|unexpected|missing) ")
 _EXPECTED = re.compile(r"expected (.*?), got (.*)", re.DOTALL)
 _CALL = re.compile(rf"(?:^|(?<=\), )|(?<=[^=]\b, ))({_NAME})(?:\(|(?=, |$))")
+_SCRIPTS = frozenset({"tool_usage_accuracy", "tool_trajectory_avg_score"})
+"""The metrics that write edit scripts. Of others, `missing Paris` is no call of a tool."""
 _TURN_KINDS: dict[str, CauseKind] = {
     "the turn is missing": "missing turn",
     "the turn is not expected": "unexpected turn",
@@ -99,13 +101,15 @@ def _script_causes(score: CaseScore) -> Iterator[Cause]:
     if score.status != "failed":
         return
     for step in _STEP.split(score.reason[:_MAX_REASON]):
-        yield from _step_causes(_TURN.sub("", step), score.metric)
+        text = _TURN.sub("", step)
+        if text in _TURN_KINDS:
+            yield Cause(_TURN_KINDS[text], score.metric)
+        elif score.metric in _SCRIPTS:
+            yield from _step_causes(text)
 
 
-def _step_causes(step: str, metric: str) -> Iterator[Cause]:
-    if step in _TURN_KINDS:
-        yield Cause(_TURN_KINDS[step], metric)
-    elif plain := _PLAIN.match(step):
+def _step_causes(step: str) -> Iterator[Cause]:
+    if plain := _PLAIN.match(step):
         kind: CauseKind = "missing call" if plain[1] == "missing" else "unexpected call"
         yield Cause(kind, plain[2])
     elif differs := _WRONG.match(step) or _DIFFERENT.match(step):
