@@ -28,6 +28,7 @@ from carob.text.language import guess_language
 _FULL_COVERAGE = 0.5  # share of the expected facts that scores 1: a paraphrase rarely has more
 _NO_FACTS = "the expected response states no facts that could be compared"
 _LETTER = re.compile(r"(?<![\w.&/+-])(?<!\w['’])[A-HJ-Z](?![\w&/+#-]|['’.]\w)")
+_SEEN = 40  # characters before and after a letter
 _ONE_LETTER_WORDS = frozenset("AEKOSUVWYZ")  # at the start of a sentence, in some language
 
 
@@ -125,7 +126,9 @@ def _find_letters(text: str) -> Iterator[str]:
     Words of one letter (`A dog`, `I`), initials (`John F. Kennedy`) and units do not.
     """
     for match in _LETTER.finditer(text):
-        before, after = text[: match.start()].rstrip(" \"'(*["), text[match.end() :]
+        # A few characters on both sides, because a long text can have a letter in every place.
+        before = text[max(0, match.start() - _SEEN) : match.start()].rstrip(" \"'(*[")
+        after = text[match.end() : match.end() + _SEEN]
         is_first = not before or before[-1] in ".!?…\n:;-•"
         is_word = match[0] == "A" or (is_first and match[0] in _ONE_LETTER_WORDS)
         if is_word and re.match(r"\s+\w", after):
