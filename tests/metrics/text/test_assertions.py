@@ -73,8 +73,8 @@ def test_share_of_assertions_that_hold_and_those_that_do_not():
             "'not-trajectory:tool-used' needs the name of a tool",
         ),
         (
-            {"type": "not-trajectory:tool-used", "value": {"name": "refund", "minimum": 2}},
-            "'not-trajectory:tool-used' has no 'minimum'",
+            {"type": "not-trajectory:tool-used", "value": {"most": 3, "least": 2}},
+            "'not-trajectory:tool-used' has no 'least', 'most'",
         ),
         (
             {"type": "trajectory:tool-used", "value": {"name": "refund", "min": "2"}},
@@ -140,10 +140,12 @@ def test_trace_without_turns_and_a_clock_that_was_set_back_decide_nothing():
         ("trajectory:tool-used", {"pattern": "find_*", "max": 1}, False),
         ("trajectory:tool-used", {"name": "find_order", "min": 2}, True),
         ("trajectory:tool-used", {"name": "refund", "min": 0, "max": 0}, True),
+        ("trajectory:tool-used", {"name": "refund"}, False),
+        ("trajectory:tool-used", {"name": "greet"}, True),
     ],
 )
 def test_tools_are_counted(kind: str, value: Any, holds: bool):
-    calls = (ToolCall(name="find_order"), ToolCall(name="find_order"))
+    calls = tuple(ToolCall(name=name) for name in ("find_order", "greet", "find_order"))
     turn = Turn(user="Where?", response="Here", tool_calls=calls)
     assert score({"type": kind, "value": value}, turn=turn).value == float(holds)
 
@@ -184,6 +186,12 @@ def test_each_type_of_assertion(kind: str, value: Any, holds: bool):
     assertion = {"type": kind} | ({} if value is None else {"value": value})
     assert score(assertion).value == float(holds)
     assert score(assertion | {"type": f"not-{kind}"}).value == float(not holds)
+
+
+def test_empty_response_has_no_words():
+    turn = Turn(user="Open?", response=" ")
+    assert score({"type": "word-count", "value": {"max": 3}}, turn=turn).value == 1.0
+    assert score({"type": "word-count", "value": {"min": 1}}, turn=turn).value == 0.0
 
 
 def test_response_that_is_json_is_compared_as_such():

@@ -168,8 +168,8 @@ def test_case_without_a_known_contract_is_unscored():
     assert check(None, "{}", {}) == Unscored(
         reason="the case expects no contract", not_applicable=True
     )
-    assert check("Q", "{}", {"P": POINT}) == Unscored(
-        reason="no schema for the contract 'Q'; known: P"
+    assert check("Q", "{}", {"R": POINT, "P": POINT}) == Unscored(
+        reason="no schema for the contract 'Q'; known: P, R"
     )
     assert check("Q", "{}", {}) == Unscored(reason="no schema for the contract 'Q'; known: none")
 

@@ -142,14 +142,26 @@ def test_words_initials_and_units_of_one_letter_are_no_answers(expected: str, sa
     assert "letter" not in judge(Factuality(), Case.of("Tell me.", expected), same).reason
 
 
-@pytest.mark.parametrize("response", ["No idea", "👎", "", "It is."])
-def test_expected_response_without_facts_passes_only_the_same_response(response: str):
-    case = Case.of("Was it good?", "👍")
+@pytest.mark.parametrize(
+    ("expected", "response"),
+    [
+        ("👍", "No idea"),
+        ("👍", "👎"),
+        ("👍", ""),
+        ("👍", "It is."),
+        ("", "No idea"),
+        ("C", "Paris"),
+    ],
+)
+def test_expected_response_without_facts_passes_only_the_same_response(
+    expected: str, response: str
+):
+    case = Case.of("Was it good?", expected)
     trace = Trace(id="t", turns=(Turn(response=response),))
     reason = "the expected response states no facts that could be compared"
     assert Factuality().score(case, trace) == Unscored(reason)
     assert Completeness().score(case, trace) == Unscored(reason, not_applicable=True)
-    assert judge(Factuality(), case, " 👍\n").value == 1.0
+    assert judge(Factuality(), case, f" {expected}\n").value == 1.0
 
 
 @pytest.mark.parametrize(
@@ -203,7 +215,8 @@ def test_reasons_name_what_is_wrong():
 @pytest.mark.parametrize(("expected", "allowed"), [(2, 12), (20, 30), (21, 31), (40, 60), (41, 61)])
 def test_half_as_many_words_again_are_allowed_but_at_least_ten_more(expected: int, allowed: int):
     case = Case.of("Why?", "word " * expected)
-    assert judge(Conciseness(), case, "word " * allowed).value == 1.0
+    enough = judge(Conciseness(), case, "word " * allowed)
+    assert (enough.value, enough.reason) == (1.0, "")
     longer = judge(Conciseness(), case, "word " * (allowed + 1))
     assert longer.value == allowed / (allowed + 1)
     assert longer.reason == f"{allowed + 1} words, allowed {allowed}"

@@ -112,7 +112,7 @@ def test_pattern_is_searched_in_every_response():
 def test_invalid_and_missing_patterns_are_rejected_before_the_run():
     with pytest.raises(UsageError, match="invalid regular expression"):
         build("regex", {"pattern": "("}, {"regex": Regex})
-    with pytest.raises(UsageError, match="empty, and would match every response"):
+    with pytest.raises(UsageError, match=r"^metric 'regex': the pattern is empty, and "):
         build("regex", {"pattern": ""}, {"regex": Regex})
     with pytest.raises(UsageError, match="needs the parameter 'pattern'"):
         build("regex", {}, {"regex": Regex})

@@ -11,7 +11,7 @@ LISTED = (
     "the cat sat on mat, the. dog 3.5 1,000 isn't 12-13 (ok) &amp; running quickly café 你好 a b c "
     'x-y "end!" ... [1] under_score'
 )
-MARKED = ["&quot;ok&quot;", "&lt;5", "&gt;3", "<skipped>", "re-\nfund", "two\nlines"]
+MARKED = ["&quot;ok&quot;", "&lt;5", "&gt;3", "<skipped>", "re-\nfund", "refund", "two\nlines"]
 WORDS = [*LISTED.split(), *MARKED]
 
 

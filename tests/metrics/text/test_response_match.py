@@ -52,7 +52,7 @@ def test_missing_and_extra_turns_score_zero():
     )
     extra = ResponseMatch().score(case("a"), trace("a", "b"))
     assert isinstance(extra, Score)
-    assert extra.turns == (1.0, 0.0)
+    assert (extra.turns, extra.reason) == ((1.0, 0.0), "turn 2: the turn is not expected")
 
 
 def test_turn_without_expectation_is_left_out():

@@ -68,6 +68,11 @@ def test_duration_is_in_seconds():
     )
 
 
+def test_turn_may_take_no_time():
+    turns = Turn(start=0, end=0), Turn(start=0, end=1_000_000_000)
+    assert TurnDuration().score(CASE, trace(*turns)) == Score(value=0.5, turns=(0.0, 1.0))
+
+
 def test_turn_that_ends_before_its_start_leaves_the_duration_unscored():
     turns = Turn(start=0, end=1_500_000_000), Turn(start=2_500_000_000, end=2_000_000_000)
     assert TurnDuration().score(CASE, trace(*turns)) == Unscored(

@@ -85,6 +85,14 @@ def test_more_cached_than_input_tokens_is_unscored():
     )
 
 
+def test_share_of_tokens_that_were_not_recorded_is_unscored():
+    call = ModelCall(usage=Usage(output_tokens=9, cached_tokens=0))
+    trace = Trace(id="t", turns=(Turn(model_calls=(call,)),))
+    assert CacheEfficiency().score(Case(id="c"), trace) == Unscored(
+        reason="no input tokens were recorded"
+    )
+
+
 def test_calls_without_counts_are_named_beside_the_total():
     found = score(TokenUsage(), CALL, Usage())
     assert (found.value, found.reason) == (1250, "1 of 2 model calls recorded no tokens")
