@@ -136,6 +136,8 @@ def test_continuing_agent_may_be_repeated_or_not():
     assert value("exact", "greet bill", *turns) == 1.0
     assert value("exact", "greet greet bill bill", *turns) == 1.0
     assert value("similarity", "greet bill bill pay", *turns) == 0.5
+    assert value("similarity", "greet greet bill bill pay", *turns) == 0.8
+    assert value("exact", "greet bill pay", agents("greet bill"), agents("bill pay")) == 1.0
     assert value("exact", "greet bill", agents("greet bill"), agents("greet bill")) == 0.0
     assert value("exact", "greet bill", agents("greet"), agents("bill greet")) == 0.0
 
@@ -167,3 +169,8 @@ def test_reason_names_both_paths_and_the_setting_that_would_help():
     assert reason("similarity", "greet", "bill", "pay").endswith(others)
     assert not reason("any_order", "greet").endswith(others)
     assert reason("exact") == "expected greet → pay, got nothing"
+    turns = agents("greet"), agents("greet")
+    case, trace = Case(id="c", trajectory=("greet", "pay")), Trace(id="t", turns=turns)
+    plain = Score(value=0.0, reason="expected greet → pay, got greet → greet")
+    assert Trajectory(match="exact").score(case, trace) == plain
+    assert Trajectory(match="exact", steps="all").score(case, trace) == plain

@@ -9,7 +9,7 @@ from carob.metrics.text import limits
 from carob.metrics.text.coherence import Coherence
 from carob.metrics.text.conciseness import Conciseness
 from carob.metrics.text.consistency import Consistency
-from carob.metrics.text.factuality import Completeness, Factuality
+from carob.metrics.text.factuality import Completeness, Factuality, find_letters
 from carob.metrics.text.hallucination import Hallucination
 from carob.metrics.text.relevance import Relevance
 from carob.schema import Case, Score, ToolResult, Trace, Turn, Unscored
@@ -127,6 +127,32 @@ def test_another_letter_is_another_answer(expected: str, wrong: str, right: str)
 
 
 @pytest.mark.parametrize(
+    ("text", "letters"),
+    [
+        ("(C) or **D**, 'E', B.", "CDEB"),
+        ("The answer is C. The reason is X.", "CX"),
+        ("Option B", "B"),
+        ("Gates A and B. Gate D.", "BD"),
+        ("A dog barks at X.", "X"),
+        ("It barks. A dog. E poi Z", "Z"),
+        ("E poi B", "B"),
+        ("Take E now. B is right", "EB"),
+        ("Answer: B because it fits", "B"),
+        ("- K pan\n• C here", "C"),
+        ("Terminal A", "A"),
+        ("Vitamin A helps", ""),
+        ("I am X", "X"),
+        ("J. Smith and John F. Kennedy like Y", "Y"),
+        ("20 V, 5L, 37 C or M", "M"),
+        ("C++, C#, R&D, T-shirt, A/B, x=B, U.S., D'Angelo, C", "BC"),
+        ("regał B", "B"),
+    ],
+)
+def test_single_letters_that_name_something(text: str, letters: str):
+    assert "".join(find_letters(text)) == letters
+
+
+@pytest.mark.parametrize(
     ("expected", "same"),
     [
         ("A refund takes a week.", "Refunds take a week with model X."),
@@ -231,6 +257,7 @@ def test_half_as_many_words_again_are_allowed_but_at_least_ten_more(expected: in
         ("The the cat.", 1.0, ""),
         ("We can go and we can go and we can go.", 1 - 4 / 11, "repeated words"),
         ("We can go and we can go.", 1.0, ""),
+        ("They said you can go, you can run, and you can swim.", 1.0, ""),
         ("We know about it. Tell us about it.", 1.0, ""),
         ("We know where they are. Tell us who you are.", 1.0, ""),
         ("Please send the. He waits for a.", 0.5, "unfinished sentences"),
@@ -292,6 +319,13 @@ def test_name_in_place_of_a_code_is_a_contradiction():
 def test_missing_facts_are_listed():
     case = Case.of("When?", "It arrives in Graz on 4 May.")
     assert judge(Completeness(), case, "It arrives.").reason == "missing 4 May, Graz"
+    assert judge(Completeness(), case, "In Graz on 4 May it arrives.").reason == ""
+
+
+def test_half_of_the_facts_are_enough():
+    case = Case.of("What?", "museum tickets")
+    assert judge(Factuality(), case, "a museum").reason == ""
+    assert judge(Factuality(), case, "a museum").value == 1.0
 
 
 def test_contradictions_of_all_responses_are_listed():

@@ -28,6 +28,7 @@ from carob.text.language import guess_language
 _FULL_COVERAGE = 0.5  # share of the expected facts that scores 1: a paraphrase rarely has more
 _NO_FACTS = "the expected response states no facts that could be compared"
 _LETTER = re.compile(r"(?<![\w.&/+-])(?<!\w['’])[A-HJ-Z](?![\w&/+#-]|['’.]\w)")
+_CAPITALIZED = re.compile(r"(?<!\w)[A-Z]\w*$")
 _SEEN = 40  # characters before and after a letter
 _ONE_LETTER_WORDS = frozenset("AEKOSUVWYZ")  # at the start of a sentence, in some language
 
@@ -94,7 +95,7 @@ def _rate(response: RecordedResponse) -> Score | Unscored:
 def _find_contradictions(response: RecordedResponse, reference: str, facts: _Compared) -> list[str]:
     """Describe what in the response contradicts the reference."""
     reasons = [*_wrong_quantities(facts), *_wrong_names(response, reference, facts)]
-    expected, stated = set(_find_letters(reference)), set(_find_letters(response.response))
+    expected, stated = set(find_letters(reference)), set(find_letters(response.response))
     reasons += _describe_replaced("letter", sorted(stated - expected), sorted(expected - stated))
     reasons += [
         f"opposite: expected {known.word!r}, got {stated.word!r}"
@@ -112,15 +113,15 @@ def _same_answer(response: RecordedResponse, reference: str) -> bool:
     """Tell whether two answers without facts are the same: both a yes or a no, or one letter."""
     answer = response.response
     both = yes_or_no(answer) is not None and yes_or_no(reference) is not None
-    letters = {*_find_letters(reference)}
+    letters = {*find_letters(reference)}
     return (
         both
-        or (bool(letters) and letters <= {*_find_letters(answer)})
+        or (bool(letters) and letters <= {*find_letters(answer)})
         or answer.strip().casefold() == reference.strip().casefold()
     )
 
 
-def _find_letters(text: str) -> Iterator[str]:
+def find_letters(text: str) -> Iterator[str]:
     """Return single capital letters that name something, as in `Terminal B` or the answer `C`.
 
     Words of one letter (`A dog`, `I`), initials (`John F. Kennedy`) and units do not.
@@ -133,8 +134,7 @@ def _find_letters(text: str) -> Iterator[str]:
         is_word = match[0] == "A" or (is_first and match[0] in _ONE_LETTER_WORDS)
         if is_word and re.match(r"\s+\w", after):
             continue
-        previous = before.split()[-1:] or ["A"]
-        if re.match(r"\.\s+[A-Z]", after) and (is_first or previous[0][0].isupper()):
+        if re.match(r"\.\s+[A-Z]", after) and (is_first or _CAPITALIZED.search(before)):
             continue
         if not before or not before[-1].isdigit():
             yield match[0]
