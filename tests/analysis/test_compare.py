@@ -315,7 +315,18 @@ def test_attempts_that_lost_their_verdict_are_named(run: MakeRun):
         "5 of 5 with a verdict",
         "1 of 5 with a verdict",
     )
+    assert change.effect == "pass rates leave the others out"
     assert compare(before, before, DEFAULT).changed_inputs == ()
+    same_share = run({"a": [1.0, None], "b": [None] * 3 + [1.0] * 3, "c": 1.0})
+    less = run({"a": [1.0, None, None, 1.0], "b": [1.0, None], "c": 1.0}, id="run-b")
+    assert compare(same_share, less, DEFAULT).changed_inputs == ()
+    worse = run({"a": [1.0, None, None], "b": [1.0, None, None], "c": 1.0}, id="run-b")
+    (change,) = compare(same_share, worse, DEFAULT).changed_inputs
+    assert (change.name, change.before, change.after) == (
+        "2 cases",
+        "4 of 8 with a verdict",
+        "2 of 6 with a verdict",
+    )
 
 
 def test_cases_that_broke_and_that_were_fixed_are_counted(run: MakeRun):

@@ -98,7 +98,9 @@ def test_change_has_both_values():
 
 def test_only_accepted_lines_change_what_is_expected():
     expected = [call("a", {"x": 1, "y": 2}), call("b"), call("d", [1])]
-    steps = edit_script(expected, [call("a", {"x": 3, "z": 4}), call("c", {}), call("d", [2])])
+    steps = edit_script(
+        expected, [call("a", {"x": 3, "z": 4}), call("c", {"q": 5}), call("d", [2])]
+    )
     assert [step.kind for step in steps] == ["change", "missing", "unexpected", "change"]
 
     def accept(*lines: tuple[int, int | None]) -> list[ToolCall]:
@@ -111,6 +113,7 @@ def test_only_accepted_lines_change_what_is_expected():
     assert accept((0, None))[0].args == {"x": 3, "z": 4}
     assert [item.name for item in accept((1, None))] == ["a", "d"]
     assert [item.name for item in accept((2, None))] == ["a", "b", "c", "d"]
+    assert accept((2, None))[2] == call("c", {"q": 5})
     assert accept((3, 0))[2].args == [2]
     assert accept((1, 0), (2, 0)) == expected  # steps that have no arguments
 

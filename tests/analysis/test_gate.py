@@ -28,20 +28,28 @@ def cases(number: int, failing: int = 0) -> dict[str, float]:
 
 
 def test_gate_without_rules_is_an_error(run: MakeRun):
-    with pytest.raises(UsageError, match="the gate has nothing to check"):
+    with pytest.raises(UsageError, match=r"^the gate has nothing to check$") as caught:
         checks_of(run(cases(3)), GateRules())
+    assert caught.value.hint == (
+        "pass --baseline, --threshold or --min-pass-rate, or set them in [gate]"
+    )
 
 
 def test_run_in_which_nothing_was_decided_is_refused(run: MakeRun):
     finished = run(cases(3), threshold=None)
     for rules in (GateRules(min_pass_rate=1.0), GateRules(thresholds={"recall": 0.5})):
-        with pytest.raises(EvaluationError, match="nothing was decided in run-a"):
+        with pytest.raises(EvaluationError, match="nothing was decided in run-a") as caught:
             checks_of(finished, rules)
+        assert caught.value.hint == (
+            "score it again with a metric that has a threshold, or with a profile"
+        )
 
 
 def test_mean_must_reach_its_threshold(run: MakeRun):
     rules = GateRules(thresholds={"recall": 0.8})
-    assert checks_of(run(cases(10, 2)), rules)["recall"].status == "passed"
+    assert checks_of(run(cases(10, 2)), rules)["recall"] == GateCheck(
+        "recall", "passed", "mean 0.8 over 10 of 10 cases, expected at least 0.8"
+    )
     check = checks_of(run(cases(10, 3)), rules)["recall"]
     assert (check.status, check.message) == (
         "failed",
@@ -167,13 +175,17 @@ def test_same_scores_as_the_baseline_pass(run: MakeRun):
 
 
 def test_baseline_of_different_cases_is_an_error(run: MakeRun):
-    with pytest.raises(EvaluationError, match="no case is the same in the baseline"):
+    with pytest.raises(EvaluationError, match="no case is the same in the baseline") as caught:
         checks_of(run({"a": 1.0}), GateRules(), run({"b": 1.0}))
+    assert caught.value.hint == "create a baseline with the golden data of this run"
 
 
 def test_baseline_of_different_metrics_is_an_error(run: MakeRun):
-    with pytest.raises(EvaluationError, match="no deciding metric"):
+    with pytest.raises(EvaluationError, match=r"^no deciding metric is comparable to the") as caught:
         checks_of(run({"a": 1.0}, version=2), GateRules(), run({"a": 1.0}))
+    assert caught.value.hint == (
+        "score both runs with the same metrics, or gate on an informational one with -m"
+    )
 
 
 def test_run_without_judges_needs_no_calibration(run: MakeRun):

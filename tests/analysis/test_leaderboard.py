@@ -68,6 +68,16 @@ def test_runs_without_a_significant_difference_share_a_rank():
     assert (board.metric, board.cases, board.left_out) == ("pass_rate", 40, 0)
 
 
+def test_p_value_equal_to_alpha_separates_two_ranks():
+    runs = {
+        "good": make_run("good", passed=share(6, 6)),
+        "poor": make_run("poor", passed=share(0, 6)),
+    }
+    p = 2 / 2**6  # all six cases differ in one direction
+    assert [run.rank for run in rank_runs(runs, alpha=p).runs] == [1, 2]
+    assert [run.rank for run in rank_runs(runs, alpha=p * 0.999).runs] == [1, 1]
+
+
 def test_equal_runs_are_rarely_told_apart():
     """Ten runs of the same agent: 45 pairs, and an adjustment over all of them."""
     source, false_alarms = random.Random(5), 0  # noqa: S311 - not a secret
@@ -93,6 +103,11 @@ def test_cheaper_or_faster_run_is_efficient_although_it_is_not_the_best():
         "cheap": True,
         "useless": False,
     }
+    assert [(run.run, run.latency) for run in board.runs] == [
+        ("run-a", 2.0),
+        ("run-b", 2.0),
+        ("run-c", 3.0),
+    ]
     assert board.runs[0].cost == pytest.approx(0.01)
 
 
