@@ -11,11 +11,14 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from carob.analysis.compare import compare
+from carob.analysis.interval import paired_differences
 from carob.analysis.per_case import Column, pair_columns
+from carob.analysis.power import smallest_detectable
 from carob.analysis.rules import ComparisonRules
 from carob.errors import EvaluationError, UsageError
 from carob.schema import AttemptCounts, CaseScore, Comparison, MetricSpec, Run
 from carob.schema.comparison import FlakyCase, PassCounts
+from carob.schema.outcome import Scale
 
 MakeRun = Callable[..., Run]
 DEFAULT = ComparisonRules()
@@ -50,6 +53,33 @@ def test_pairing_reveals_differences_that_means_hide(run: MakeRun):
     assert unpaired > 0.15
     assert metric.difference.adjusted_p < 0.05
     assert metric.verdict == comparison.verdict == "regressed"
+
+
+def test_levels_of_the_intervals_and_of_what_can_be_detected(run: MakeRun):
+    before = values(40)
+    after = shifted(before, -0.02, noise=0.05)
+    (metric,) = compare(run(before), run(after, id="run-b"), DEFAULT).metrics
+    sample = paired_differences([after[case] - before[case] for case in before], 1.0)
+    difference = metric.difference
+    assert difference
+    assert difference.interval == pytest.approx(sample.interval(0.95))
+    # Two one-sided tests at 5 % each.
+    equivalence = sample.equivalence_interval(0.9, binary=False)
+    assert difference.equivalence_interval == pytest.approx(equivalence)
+    # The pass rate and the metric are a family of two tests.
+    detectable = smallest_detectable(sample, 0.05 / 2, binary=False)
+    assert difference.detectable == pytest.approx(detectable)
+
+
+@pytest.mark.parametrize(("scale", "largest"), [((0.0, None), 8.0), ((0.0, 10.0), 10.0)])
+def test_span_of_an_open_scale_is_its_largest_value(run: MakeRun, scale: Scale, largest: float):
+    before = {f"case-{n}": 2.0 + n % 7 for n in range(30)}
+    after = {case: value - n % 2 for n, (case, value) in enumerate(before.items())}
+    one, other = (run(cases, scale=scale, threshold=3.0) for cases in (before, after))
+    (metric,) = compare(one, msgspec.structs.replace(other, id="run-b"), DEFAULT).metrics
+    sample = paired_differences([after[case] - before[case] for case in before], largest)
+    assert metric.difference
+    assert metric.difference.interval == pytest.approx(sample.interval(0.95))
 
 
 def test_run_is_equivalent_to_itself(run: MakeRun):
