@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import operator
 import random
 from array import array
 from collections.abc import Callable, Mapping
@@ -12,6 +13,7 @@ from scipy import stats
 
 from carob.analysis.compare import compare
 from carob.analysis.interval import paired_differences
+from carob.analysis.multiple_tests import holm
 from carob.analysis.per_case import Column, pair_columns
 from carob.analysis.power import smallest_detectable
 from carob.analysis.rules import ComparisonRules
@@ -71,15 +73,64 @@ def test_levels_of_the_intervals_and_of_what_can_be_detected(run: MakeRun):
     assert difference.detectable == pytest.approx(detectable)
 
 
-@pytest.mark.parametrize(("scale", "largest"), [((0.0, None), 8.0), ((0.0, 10.0), 10.0)])
-def test_span_of_an_open_scale_is_its_largest_value(run: MakeRun, scale: Scale, largest: float):
-    before = {f"case-{n}": 2.0 + n % 7 for n in range(30)}
-    after = {case: value - n % 2 for n, (case, value) in enumerate(before.items())}
-    one, other = (run(cases, scale=scale, threshold=3.0) for cases in (before, after))
-    (metric,) = compare(one, msgspec.structs.replace(other, id="run-b"), DEFAULT).metrics
-    sample = paired_differences([after[case] - before[case] for case in before], largest)
+@pytest.mark.parametrize(("scale", "span"), [((0.0, None), 8.0), ((0.0, 10.0), 10.0)])
+def test_equal_scores_of_two_runs_may_differ_by_what_the_scale_allows(
+    run: MakeRun, scale: Scale, span: float
+):
+    scores = {f"case-{n}": 2.0 + n % 7 for n in range(30)}
+    before, after = (run(scores, scale=scale, threshold=3.0, id=f"run-{n}") for n in "ab")
+    (metric,) = compare(before, after, DEFAULT).metrics
     assert metric.difference
-    assert metric.difference.interval == pytest.approx(sample.interval(0.95))
+    expected = paired_differences([0.0] * 30, span).interval(0.95)
+    assert metric.difference.interval == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "adjustment"),
+    [
+        ([1.0], [0.5], "westfall-young"),
+        ([1.0, 0.5], [0.5, 0.5], "westfall-young"),
+        ([1.0, 0.5], [0.5], "holm"),
+        ([1.0], [0.5, 0.5, 0.5], "holm"),
+        ([1.0, 0.5], [0.5, 0.5, 0.5], "holm"),
+    ],
+)
+def test_cases_are_flipped_jointly_only_if_both_runs_tried_them_as_often(
+    run: MakeRun, before: list[float], after: list[float], adjustment: str
+):
+    cases = [f"case-{n}" for n in range(4)]
+    one, other = run(dict.fromkeys(cases, before)), run(dict.fromkeys(cases, after), id="run-b")
+    assert compare(one, other, DEFAULT).adjustment == adjustment
+
+
+@pytest.mark.parametrize("attempts", [1, 2])
+def test_p_values_of_one_family_are_adjusted_together(run: MakeRun, attempts: int):
+    before = values(40)
+    after = {case: [value] * attempts for case, value in shifted(before, -0.02, noise=0.1).items()}
+    comparison = compare(run(before), run(after, id="run-b"), DEFAULT)
+    assert comparison.overall
+    tests = [test.difference for test in (comparison.overall, *comparison.metrics)]
+    p_values = [difference.p for difference in tests if difference]
+    adjusted = [difference.adjusted_p for difference in tests if difference]
+    bound = holm(p_values)
+    if attempts > 1:
+        assert adjusted == bound
+    else:  # the two tests are correlated, which joint sign flips make use of
+        assert all(map(operator.le, adjusted, bound))
+        assert sum(adjusted) < sum(bound)
+
+
+def test_comparison_without_a_deciding_metric_is_inconclusive(run: MakeRun):
+    before = run(values(9), threshold=None)
+    comparison = compare(before, run(values(9), threshold=None, id="run-b"), DEFAULT)
+    assert comparison.verdict == "inconclusive"
+    assert comparison.before.dataset == before.dataset
+
+
+def test_metric_without_a_case_in_both_runs_is_inconclusive(run: MakeRun):
+    before = run({"a": 1.0, "b": None})
+    (metric,) = compare(before, run({"a": None, "b": 1.0}, id="run-b"), DEFAULT).metrics
+    assert (metric.verdict, metric.cases, metric.difference) == ("inconclusive", 0, None)
 
 
 def test_run_is_equivalent_to_itself(run: MakeRun):
