@@ -127,6 +127,59 @@ def test_comparison_without_a_deciding_metric_is_inconclusive(run: MakeRun):
     assert comparison.before.dataset == before.dataset
 
 
+@pytest.mark.parametrize("attempts", [1, 2])
+def test_passes_of_a_metric_are_its_own_and_not_those_of_the_case(run: MakeRun, attempts: int):
+    def fail_cases(finished: Run) -> Run:
+        cases = tuple(msgspec.structs.replace(case, status="failed") for case in finished.cases)
+        return msgspec.structs.replace(finished, cases=cases)
+
+    scores = {"a": [1.0] * attempts, "b": [0.0] * attempts}
+    before, after = run(scores), fail_cases(run(scores, id="run-b"))
+    comparison = compare(before, after, DEFAULT)
+    (metric,) = comparison.metrics
+    assert metric.passes == PassCounts(before=0.5, after=0.5, broke=0, fixed=0, p=1.0)
+    assert comparison.overall
+    assert comparison.overall.after
+    assert comparison.overall.after.value == 0.0
+
+
+def test_passes_at_different_thresholds_are_not_compared(run: MakeRun):
+    before, after = run(values(9)), run(values(9), threshold=0.9, id="run-b")
+    comparison = compare(before, after, ComparisonRules(alpha=0.01))
+    assert [metric.passes for metric in comparison.metrics] == [None]
+    assert comparison.alpha == 0.01
+
+
+@pytest.mark.parametrize(
+    ("rules", "message", "hint"),
+    [
+        (ComparisonRules(alpha=1.0), "alpha is 1, expected a number between 0 and 1", None),
+        (ComparisonRules(alpha=1.5), "alpha is 1.5, expected a number between 0 and 1", None),
+        (
+            ComparisonRules(margin=1.0),
+            "the margin is 1, expected a share of the scale, 0 to below 1",
+            "0.05 is 5%; use METRIC=NUMBER for the metric's own units",
+        ),
+        (
+            ComparisonRules(margins={"tone": 0.1}),
+            "'tone' is not a metric that both runs share",
+            "compared metrics: pass_rate, recall",
+        ),
+        (
+            ComparisonRules(margins={"recall": 1.0}),
+            "the margin of 'recall' is 1, expected less than its scale",
+            "the scale is 0 to 1",
+        ),
+    ],
+)
+def test_rules_out_of_range_are_refused(
+    run: MakeRun, rules: ComparisonRules, message: str, hint: str | None
+):
+    with pytest.raises(UsageError) as caught:
+        compare(run({"a": 1.0}), run({"a": 1.0}, id="run-b"), rules)
+    assert (caught.value.message, caught.value.hint) == (message, hint)
+
+
 def test_metric_without_a_case_in_both_runs_is_inconclusive(run: MakeRun):
     before = run({"a": 1.0, "b": None})
     (metric,) = compare(before, run({"a": None, "b": 1.0}, id="run-b"), DEFAULT).metrics
@@ -398,6 +451,9 @@ def test_attempts_that_lost_their_verdict_are_named(run: MakeRun):
     )
     assert change.effect == "pass rates leave the others out"
     assert compare(before, before, DEFAULT).changed_inputs == ()
+    single = run({"a": 1.0, "b": 1.0, "c": 1.0})
+    (change,) = compare(single, after, DEFAULT).changed_inputs
+    assert (change.before, change.after) == ("1 of 1 with a verdict", "1 of 5 with a verdict")
     same_share = run({"a": [1.0, None], "b": [None] * 3 + [1.0] * 3, "c": 1.0})
     less = run({"a": [1.0, None, None, 1.0], "b": [1.0, None], "c": 1.0}, id="run-b")
     assert compare(same_share, less, DEFAULT).changed_inputs == ()

@@ -24,6 +24,23 @@ def test_case_that_no_longer_passes_is_broken(run: MakeRun):
     assert (flip.scores[0].before, flip.scores[0].after) == (1.0, 0.0)
 
 
+def test_scores_that_changed_are_those_of_compared_metrics(run: MakeRun):
+    def with_tone(finished: Run, value: float) -> Run:
+        tone = CaseScore(metric="tone", status="info", value=value)
+        cases = tuple(
+            msgspec.structs.replace(case, scores=(*case.scores, tone)) for case in finished.cases
+        )
+        return msgspec.structs.replace(finished, cases=cases)
+
+    before, after = run({"a": 1.0}), run({"a": 0.0})
+    (flip,) = flipped(with_tone(before, 0.2), with_tone(after, 0.9))
+    assert [score.metric for score in flip.scores] == ["recall"]
+    (flip,) = flipped(before, with_tone(after, 0.9))
+    assert [(score.metric, score.before, score.after) for score in flip.scores] == [
+        ("recall", 1.0, 0.0)
+    ]
+
+
 def test_case_that_passes_now_is_fixed_and_shows_the_earlier_answer(run: MakeRun):
     before, after = run({"a": 0.0}), run({"a": 1.0})
     exchange = Exchange(user="Where is it?", expected="In Lund.", actual="I do not know.")

@@ -77,6 +77,21 @@ def test_many_cases_are_sampled_the_same_way_every_time():
     assert all(a <= b + 0.003 for a, b in zip(adjusted, holm(p_values), strict=True))
 
 
+@pytest.mark.parametrize("cases", [25, 60, 1200])
+def test_same_test_twice_has_the_p_value_of_one(cases: int):
+    source = np.random.RandomState(9).normal(0, 0.2, cases)
+    column = (source - source.mean() + 0.3 / cases**0.5).tolist()
+    p = sign_flip_test(column)
+    assert 0.05 < p < 0.3
+    assert step_down([column, column], [0.0, 0.0]) == pytest.approx([p, p], abs=0.015)
+
+
+def test_cases_that_differ_in_one_test_only_count():
+    columns = [[0.5, 0.4, 0.6, 0.0, 0.0], [0.0, 0.0, 0.1, 0.5, 0.4]]
+    for order in (columns, columns[::-1]):
+        assert step_down(order, [0.0, 0.0]) == pytest.approx(brute_force(order))
+
+
 def test_false_positives_stay_at_alpha_for_correlated_metrics():
     source = np.random.RandomState(3)
     alarms, trials = 0, 400

@@ -31,8 +31,6 @@ def describe_run(verdict: Conclusion, metrics: Sequence[MetricComparison], cases
         return f"no verdict: no metric with a threshold is comparable {scope}"
     if verdict == "equivalent":
         return f"no difference beyond the margin {scope}"
-    if verdict == "inconclusive":
-        return f"{_join_names(names)} inconclusive {scope}"
     return f"{_join_names(names)} {verdict} {scope}"
 
 
