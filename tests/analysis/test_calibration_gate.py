@@ -167,9 +167,16 @@ def test_judge_weighted_by_a_profile_must_be_calibrated():
     assert checks[0].status == "failed"
 
 
-def test_minimum_kappa_out_of_range_is_an_error():
-    with pytest.raises(UsageError, match="the minimum kappa is 4, expected"):
-        checks_of(judged({"a": 4.0}), rules=GateRules(min_kappa=4.0))
+@pytest.mark.parametrize("minimum", [-1.5, 1.5, 4.0])
+def test_minimum_kappa_out_of_range_is_an_error(minimum: float):
+    with pytest.raises(UsageError, match=f"the minimum kappa is {minimum:g}, expected"):
+        checks_of(judged({"a": 4.0}), rules=GateRules(min_kappa=minimum))
+
+
+def test_calibration_without_a_judge_does_not_count_for_one():
+    (check,) = checks_of(judged({"a": 4.0}), calibration_of(metric(by=None)))
+    assert check.status == "failed"
+    assert check.message.startswith("calibrated for no model, the run used local:judge, ")
 
 
 def test_long_values_of_changed_parameters_are_shortened():

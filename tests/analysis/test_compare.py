@@ -439,6 +439,18 @@ def test_repeated_and_single_attempts_are_paired_by_case(run: MakeRun):
     assert (metric.before.value, metric.after.value) == (0.75, 0.75)
 
 
+def test_changes_of_a_metric_and_of_the_dataset_are_named_with_their_effect(run: MakeRun):
+    before = run({"a": 1.0}, dataset="sha256:1")
+    after = run({"a": 1.0}, dataset="sha256:2", better="lower", scale=(0.0, 2.0), id="run-b")
+    changes = compare(before, after, DEFAULT).changed_inputs
+    assert {(change.what, change.name, change.field) for change in changes} == {
+        ("metric", "recall", "scale"),
+        ("metric", "recall", "better"),
+        ("dataset", "support", "digest"),
+    }
+    assert all(change.effect for change in changes)
+
+
 def test_attempts_that_lost_their_verdict_are_named(run: MakeRun):
     before = run({"a": [1.0] * 5, "b": [1.0] * 5, "c": 1.0})
     after = run({"a": [1.0, None, None, None, None], "b": [1.0] * 4, "c": 1.0}, id="run-b")

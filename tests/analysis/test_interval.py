@@ -67,7 +67,9 @@ def test_largest_difference_is_the_span_only_if_all_are_zero():
     assert paired_differences([0.0, 0.0], 5.0).largest == 5.0
 
 
-@pytest.mark.parametrize(("fixed", "broke", "cases"), [(0, 3, 60), (7, 2, 60), (0, 0, 20)])
+@pytest.mark.parametrize(
+    ("fixed", "broke", "cases"), [(0, 3, 60), (7, 2, 60), (0, 0, 20), (0, 8, 50)]
+)
 @pytest.mark.parametrize("size", [1.0, 4.0])
 def test_equivalence_interval_of_pass_rates_is_one_case_wider_or_exact(
     fixed: int, broke: int, cases: int, size: float
