@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from carob.analysis.calibration import calibrate, consensus
+from carob.analysis.interval import paired_differences
 from carob.errors import EvaluationError
 from carob.schema import Calibration, Label, LabelValue, MetricSpec, Run, UnscoredLabels
 from tests.analysis.judged import judged, label, labels, metric
@@ -49,6 +50,15 @@ def test_bias_is_judge_score_minus_human_label():
     assert bias is not None
     assert bias.value == pytest.approx((1 + 0.5 + 0) / 3, abs=1e-6)
     assert bias.interval[0] < bias.value < bias.interval[1]
+
+
+def test_bias_of_equal_labels_may_be_as_wide_as_the_scale():
+    values = {"a": 5.0, "b": 2.0, "c": 4.0}
+    bias = calibrate_run(judged(values), labels(values)).bias
+    assert bias is not None
+    low, high = paired_differences([0.0] * 3, 5.0 - 1.0).interval(0.95)
+    assert bias.value == 0.0
+    assert bias.interval == pytest.approx((low, high), abs=1e-6)
 
 
 def label_attempts(case: str, opinion: float) -> list[Label]:
@@ -143,8 +153,9 @@ def test_where_lower_is_better_low_scores_pass():
 
 def test_labels_without_a_decision_are_an_error():
     human_labels = [label("a", "passed"), label("a", "failed")]
-    with pytest.raises(EvaluationError, match="no label is left"):
+    with pytest.raises(EvaluationError, match="no label is left") as caught:
         calibrate_run(judged({"a": 5.0}), human_labels)
+    assert caught.value.hint == "the labels of every answer that the judge scored are tied"
 
 
 def test_label_digest_is_independent_of_order_and_file():
