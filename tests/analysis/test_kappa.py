@@ -55,6 +55,20 @@ def test_interval_of_ten_agreements_is_not_a_point():
     assert 0.6 < agreement.share.interval[0] < 0.8
 
 
+@pytest.mark.parametrize(
+    ("table", "prior"),
+    [([[9, 3], [2, 11]], 0.5), ([[3, 1, 0], [0, 4, 1], [0, 1, 5]], 1 / 9)],
+)
+def test_interval_of_kappa_has_95_percent_of_the_posterior(table: Table, prior: float):
+    cells = np.asarray(table, dtype=float)
+    drawn = np.random.default_rng(1).dirichlet(cells.ravel() + prior, 20_000)
+    values = kappa(drawn.reshape(-1, *cells.shape))
+    agreement = measure_agreement(table)
+    assert agreement.kappa is not None
+    expected = np.quantile(values, [0.025, 0.975]).tolist()
+    assert agreement.kappa.interval == pytest.approx(expected, abs=0.015)
+
+
 def test_equal_labels_have_no_kappa():
     agreement = measure_agreement([[0, 0], [2, 8]])
     assert agreement.kappa is None
