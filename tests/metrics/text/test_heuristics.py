@@ -136,6 +136,7 @@ def test_another_letter_is_another_answer(expected: str, wrong: str, right: str)
         ("A dog barks at X.", "X"),
         ("It barks. A dog. E poi Z", "Z"),
         ("E poi B", "B"),
+        ("Una casa\nE poi B", "B"),
         ("Take E now. B is right", "EB"),
         ("Answer: B because it fits", "B"),
         ("- K pan\n• C here", "C"),
