@@ -61,6 +61,14 @@ def test_bias_of_equal_labels_may_be_as_wide_as_the_scale():
     assert bias.interval == pytest.approx((low, high), abs=1e-6)
 
 
+def test_bias_on_an_open_scale_has_an_interval():
+    values = {"a": 2.0, "b": 0.0, "c": 7.0}
+    run = judged(values, metric(scale=(0.0, None), threshold=2.0))
+    bias = calibrate_run(run, labels(values)).bias
+    assert bias is not None
+    assert bias.interval[0] < bias.value == 0.0 < bias.interval[1]
+
+
 def label_attempts(case: str, opinion: float) -> list[Label]:
     return [label(case, opinion, trace=f"t-{case}-{number}") for number in range(2)]
 

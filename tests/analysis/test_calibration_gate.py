@@ -58,6 +58,15 @@ def test_minimum_kappa_is_configurable():
     assert checks_of(judged({"a": 4.0}), calibration_of(wrong=5), rules=lax)[0].status == "passed"
 
 
+def test_lower_bound_that_equals_the_minimum_is_enough():
+    kappa = calibration_of(wrong=2).agreement.kappa
+    assert kappa is not None
+    for minimum, status in ((kappa.interval[0], "passed"), (kappa.interval[0] + 1e-6, "failed")):
+        rules = GateRules(require_calibration=True, min_kappa=minimum)
+        (check,) = checks_of(judged({"a": 4.0}), calibration_of(wrong=2), rules=rules)
+        assert check.status == status
+
+
 def test_judge_without_calibration_fails():
     (check,) = checks_of(judged({"a": 4.0}))
     assert check == GateCheck(

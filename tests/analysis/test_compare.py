@@ -121,10 +121,10 @@ def test_p_values_of_one_family_are_adjusted_together(run: MakeRun, attempts: in
 
 
 def test_comparison_without_a_deciding_metric_is_inconclusive(run: MakeRun):
-    before = run(values(9), threshold=None)
+    before = run(values(9), threshold=None, dataset="sha256:1")
     comparison = compare(before, run(values(9), threshold=None, id="run-b"), DEFAULT)
     assert comparison.verdict == "inconclusive"
-    assert comparison.before.dataset == before.dataset
+    assert comparison.before.dataset == before.dataset != comparison.after.dataset
 
 
 @pytest.mark.parametrize("attempts", [1, 2])

@@ -144,6 +144,7 @@ def test_another_letter_is_another_answer(expected: str, wrong: str, right: str)
         ("Vitamin A helps", ""),
         ("I am X", "X"),
         ("J. Smith and John F. Kennedy like Y", "Y"),
+        ("5 K", ""),
         ("20 V, 5L, 37 C or M", "M"),
         ("C++, C#, R&D, T-shirt, A/B, x=B, U.S., D'Angelo, C", "BC"),
         ("regał B", "B"),
