@@ -563,3 +563,33 @@ def test_structured_result_of_pydantic_ai_is_the_whole_response():
     run = {"openinference.span.kind": "AGENT", "agent_name": "guide", "output.value": result}
     (turn,) = to_trace(span("run", None, 1, {**run, "final_result": result})).turns
     assert turn.response == result
+
+
+def test_list_that_a_tool_returned_is_its_result_where_another_result_is_empty():
+    attributes: dict[str, Json] = {
+        "openinference.span.kind": "LLM",
+        **received(0, "user", content="Where to sleep in Oslo?"),
+        **received(1, "assistant", call=("c1", "find_hotels")),
+        **received(2, "tool", content='[{"name": "Old Mill"}]', tool_call_id="c1"),
+        **received(3, "assistant", call=("c2", "list_closures")),
+        **received(4, "tool", tool_call_id="c2"),  # an empty text is not recorded
+        "llm.output_messages.0.message.role": "assistant",
+        "llm.output_messages.0.message.content": "In the Old Mill.",
+    }
+    (turn,) = to_trace(span("ChatCompletion", None, 1, attributes)).turns
+    assert [(result.id, result.result) for result in turn.tool_results] == [
+        ("c1", [{"name": "Old Mill"}])
+    ]
+
+
+def received(
+    index: int, role: str, call: tuple[str, str] | None = None, **fields: Json
+) -> dict[str, Json]:
+    """The attributes of one input message."""
+    base = f"llm.input_messages.{index}.message"
+    attributes: dict[str, Json] = {f"{base}.{key}": value for key, value in fields.items()}
+    attributes[f"{base}.role"] = role
+    if call is not None:
+        first = f"{base}.tool_calls.0.tool_call"
+        attributes |= {f"{first}.id": call[0], f"{first}.function.name": call[1]}
+    return attributes

@@ -7,6 +7,7 @@
 - llama-index: `_prepare_chat_with_tools` is not a model call.
 - DSPy: the outermost module holds `{"input_args": {"question": …}}` and the answer by its name.
 - Haystack: agents have the kind of a chain, and messages are printed.
+- google-adk: each model call of an agent writes over what the one before it wrote on one span.
 - claude-agent-sdk: `tool.parameters` are arguments; everywhere else they are a schema.
 """
 
@@ -62,7 +63,8 @@ _BEEAI_EVENT = frozenset(("metadata.path", "metadata.id"))
 """What BeeAI's events have, each of which becomes a span within the span that it is about."""
 _OUTPUT = messages_under("llm.output_messages", numbered_attributes.OPENINFERENCE)
 _CONTENT = frozenset(("input.value", LANGFUSE_STORED[0]))
-_ADK_AGENTS = ("agent_run [", "invoke_agent ")
+_ADK_RUN = "invoke_agent "
+_ADK_AGENTS = ("agent_run [", _ADK_RUN)
 """How ADK names its agents' spans."""
 _ROLES: dict[Json, SpanRole] = {
     "LLM": "model",
@@ -92,6 +94,13 @@ def _read_model_output(span: Span) -> list[Message] | None:
         for call, whole_call in zip(calls, whole_calls, strict=True):
             call.id, call.args = call.id or whole_call.id, call.args or whole_call.args
     return messages
+
+
+def _has_own_messages(span: Span) -> bool:
+    """Whether the numbered attributes are the messages of one model call: on the span of ADK's
+    agent, those of a shorter message leave some of a longer one before it."""
+    is_model = span.attributes.get(_KIND) == "LLM" and DROPPED not in span.attributes
+    return is_model and not span.name.startswith(_ADK_RUN)
 
 
 def _is_openai_trace(span: Span) -> bool:
@@ -238,15 +247,11 @@ class OpenInference(Convention):
 
     def input_sources(self, span: Span) -> tuple[MessageSource, ...]:
         """Return numbered attributes first for models, and the whole value first for agents."""
-        if span.attributes.get(_KIND) == "LLM" and DROPPED not in span.attributes:
-            return self.model_inputs
-        return self.inputs
+        return self.model_inputs if _has_own_messages(span) else self.inputs
 
     def output_sources(self, span: Span) -> tuple[MessageSource, ...]:
         """Return numbered attributes first for models, and the whole value first for agents."""
-        if span.attributes.get(_KIND) == "LLM" and DROPPED not in span.attributes:
-            return self.model_outputs
-        return self.outputs
+        return self.model_outputs if _has_own_messages(span) else self.outputs
 
     def counts_all_runs(self, span: Span) -> bool:
         """Return whether it is a crew or smolagents' agent: these count from their creation on."""

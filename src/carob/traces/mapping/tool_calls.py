@@ -37,12 +37,17 @@ def find_tool_calls(turn: TurnSpans) -> list[MatchedCall]:
 def _find_requests(turn: TurnSpans) -> tuple[list[MatchedCall], list[ResultBlock]]:
     requested: list[MatchedCall] = []
     results: list[ResultBlock] = []
+    inner_ids = _ids_within_models(turn)
     for model in turn.models:
         outer = model.outer
+        earlier = _overwritten_calls(model, inner_ids) if id(outer) in inner_ids else []
+        requested += earlier
+        known_ids = {call.id for call in earlier}
         for message in model.messages:
             if message.calls:
                 start = outer.span.start
-                requested += [_request(call, model.agent, start, outer) for call in message.calls]
+                new = [call for call in message.calls if call.id not in known_ids or not call.id]
+                requested += [_request(call, model.agent, start, outer) for call in new]
             if message.results:
                 results += message.results
         if requested and model.source and "tool_calls" not in turn.sources:
@@ -57,11 +62,28 @@ def _find_requests(turn: TurnSpans) -> tuple[list[MatchedCall], list[ResultBlock
     return requested, results
 
 
+def _ids_within_models(turn: TurnSpans) -> dict[int, set[str]]:
+    """The ids of the calls that ran within the span of a model call, by the id of that span."""
+    ids: dict[int, set[str]] = {}
+    for tool in turn.tools:
+        model = tool.context.inner_model
+        if model is not None and (call_id := tool.convention.tool(tool.span).id):
+            ids.setdefault(id(model), set()).add(call_id)
+    return ids
+
+
+def _overwritten_calls(model: ModelSpans, inner_ids: dict[int, set[str]]) -> list[MatchedCall]:
+    """The calls that ran within the span of a model call: the model call that requested them was
+    recorded in the same span, and the next one, which received their results, wrote over it."""
+    calls, _ = _calls_before(model, set())
+    return [call for call in calls if call.id in inner_ids[id(model.outer)]]
+
+
 def _calls_before(
     model: ModelSpans, known_ids: set[str | None]
 ) -> tuple[list[MatchedCall], list[ResultBlock]]:
-    """The calls of the turn that were made before its first recorded model call: without a span
-    around them, most recorders write a trace for every model call."""
+    """The calls of the turn that were made before a model call whose predecessors are not recorded:
+    without a span around them, most recorders write a trace for every model call."""
     received = model.outer.input_messages()
     # If the question of this turn is missing, the calls may be those of an earlier turn.
     if received is None or asked_text(received[1]) is None:
@@ -274,9 +296,28 @@ def _results_since_user(messages: list[Message]) -> list[ResultBlock]:
         for result in message.results
         if not (isinstance(result.value, str) and is_observation(result.value))
     ]
-    if calls > len(results):  # OpenInference writes the results of parallel calls into one message
-        return [result for result in results if not isinstance(result.value, list)]
-    return results
+    if calls <= len(results):
+        return results
+    # OpenInference writes the results of parallel calls into one message, as a list.
+    own = _ids_with_own_results(recent)
+    return [r for r in results if not isinstance(r.value, list) or r.id in own]
+
+
+def _ids_with_own_results(messages: list[Message]) -> set[str]:
+    """The ids of calls whose result is not that of other calls as well: each of the calls made
+    with them has a result under its own id."""
+    answered = {result.id for message in messages for result in message.results}
+    own: set[str] = set()
+    parallel: list[str | None] = []
+    for message in messages:
+        if message.results:
+            parallel = []
+        parallel += [call.id for call in message.calls]
+        if answered.issuperset(parallel):
+            own.update(call_id for call_id in parallel if call_id)
+        else:
+            own.difference_update(parallel)
+    return own
 
 
 def _last_models(turn: TurnSpans, open_calls: _OpenCalls) -> Iterator[ModelSpans]:
