@@ -65,7 +65,7 @@ def record(cell: Cell) -> None:
         _check_run(session, process)
         port = str(server.server_address[1])
         folders = (folder, ROOT, Path.home(), Path(sys.base_prefix))
-        lines = stabilize_exports(session.exported, port=port, folders=folders)
+        lines = stabilize_exports(session.exports(), port=port, folders=folders)
     _write(cell, lines, describe_truth(session))
 
 
@@ -111,7 +111,7 @@ def _check_run(session: Session, process: subprocess.CompletedProcess[str]) -> N
         problems.append(f"{len(session.answers)} answers")
     if len(session.served) != expected and session.scenario.max_steps is None:
         problems.append(f"{len(session.served)} of {expected} model calls")
-    if not session.exported:
+    if not session.exports():
         problems.append("nothing was exported")
     for asked, answer in zip(session.scenario.questions, session.answers, strict=False):
         last = asked.replies[-1]

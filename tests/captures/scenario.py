@@ -60,6 +60,26 @@ TOOLS: dict[str, dict[str, Any]] = {
         "parameters": {"city": "string"},
         "result": "{city} has many streets. " * 4000,
     },
+    "list_events": {
+        "description": "List the events of a city.",
+        "parameters": {"city": "string"},
+        "result": [],
+    },
+    "find_parking": {
+        "description": "Find free parking in a city.",
+        "parameters": {"city": "string"},
+        "result": None,
+    },
+    "count_strikes": {
+        "description": "Count the strikes in a city.",
+        "parameters": {"city": "string"},
+        "result": 0,
+    },
+    "is_flooded": {
+        "description": "Whether streets of a city are flooded.",
+        "parameters": {"city": "string"},
+        "result": False,
+    },
     "get_time": {
         "description": "Get the current time.",
         "parameters": {},
@@ -103,6 +123,8 @@ class Question:
 
     user: str
     replies: tuple[Reply, ...]
+    has_image: bool = False
+    """Whether the message holds an image beside the text."""
 
 
 @dataclass(frozen=True)
@@ -279,6 +301,54 @@ SCENARIOS = {
                 ),
             ),
             tools=("find_hotels", "get_prices", "count_visitors", "list_closures", "get_time"),
+        ),
+        Scenario(
+            "empty-results",
+            (
+                Question(
+                    "What goes on in Oslo?",
+                    (
+                        Reply(calls=(Call("list_events", {"city": "Oslo"}),)),
+                        Reply(
+                            calls=(
+                                Call("find_parking", {"city": "Oslo"}),
+                                Call("count_strikes", {"city": "Oslo"}),
+                            )
+                        ),
+                        Reply(calls=(Call("is_flooded", {"city": "Oslo"}),)),
+                        Reply("Oslo is quiet."),
+                    ),
+                ),
+            ),
+            tools=("list_events", "find_parking", "count_strikes", "is_flooded"),
+        ),
+        Scenario(
+            "one-of-two-fails",
+            (
+                Question(
+                    "How is the weather in Oslo, and book a table for 4 guests there.",
+                    (
+                        Reply(
+                            calls=(
+                                Call("book_table", {"city": "Oslo", "guests": 4}),
+                                Call("get_weather", {"city": "Oslo"}),
+                            )
+                        ),
+                        Reply("Oslo has 18C, but no free table."),
+                    ),
+                ),
+            ),
+        ),
+        Scenario(
+            "image",
+            (
+                Question(
+                    "What is the weather in the city on this photo?",
+                    (_ask_weather("Paris"), Reply(_SUNNY)),
+                    has_image=True,
+                ),
+                _HELLO,
+            ),
         ),
         Scenario(
             "large-result",

@@ -17,6 +17,7 @@ from urllib.parse import unquote
 
 from tests.captures import provider_replies as replies
 from tests.captures.otlp import decode_export
+from tests.captures.platforms import WEAVE_PROJECT, WEAVE_SERVER, OpikStore, WeaveStore
 from tests.captures.scenario import Call, Question, Reply, Scenario
 
 _INSTRUCTIONS = re.compile(r"You are (\w+)\.")
@@ -54,7 +55,16 @@ class Session:
     """The replies that were served, each with the numbers of its question and of its place."""
     attempts: dict[tuple[int, int], int] = field(default_factory=dict[tuple[int, int], int])
     """The failures that were served, by reply."""
+    platforms: tuple[OpikStore, WeaveStore] = field(
+        default_factory=lambda: (OpikStore(), WeaveStore())
+    )
+    """What the SDKs of platforms sent in their own formats."""
     lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def exports(self) -> list[tuple[str, Any]]:
+        """Return all that was exported, with what the platforms stored."""
+        stored = [("document", item) for store in self.platforms for item in store.export()]
+        return [*self.exported, *stored]
 
     def next_reply(self, request: dict[str, Any], model: str) -> ServedCall:
         """Take the next reply from the script; raises if the request does not belong to it."""
@@ -170,7 +180,7 @@ class _Handler(BaseHTTPRequestHandler):
     do_PUT = do_PATCH = do_POST
 
     def do_GET(self) -> None:
-        self._send_json({})
+        self._send_json(WEAVE_SERVER if self.path.endswith("/server_info") else {})
 
     def log_message(self, format: str, *args: Any) -> None:
         """Be silent: the log of the session is what counts."""
@@ -191,10 +201,21 @@ class _Handler(BaseHTTPRequestHandler):
         elif path.endswith("/answer"):
             self.server.session.answers.append(json.loads(body))
             self._send_json({})
+        elif path.endswith("/graphql"):
+            self._send_json(WEAVE_PROJECT)
         elif path.endswith("/embeddings"):
             self._send_embeddings(json.loads(body))
-        else:
+        elif not self._save(path, body):
             self._answer(path, body)
+
+    def _save(self, path: str, body: bytes) -> bool:
+        """Save what an SDK sends to its platform; `False` if it is something else."""
+        is_sent = "/v1/private/" in path or "/call/" in path
+        content: dict[str, Any] = json.loads(body) if is_sent else {}
+        if not any(store.save(path, content) for store in self.server.session.platforms if is_sent):
+            return False
+        self._send_json({})
+        return True
 
     def _read_body(self) -> bytes:
         if "chunked" in self.headers.get("transfer-encoding", ""):

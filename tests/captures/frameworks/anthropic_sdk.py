@@ -30,6 +30,13 @@ def start_recorder() -> Any:
     return provider
 
 
+def build_content(user: str) -> Any:
+    if not support.has_image(user):
+        return user
+    source = {"type": "base64", "media_type": "image/png", "data": support.IMAGE}
+    return [{"type": "image", "source": source}, {"type": "text", "text": user}]
+
+
 def main() -> None:
     provider = start_recorder()
     client = Anthropic()
@@ -57,7 +64,7 @@ def main() -> None:
             return stream.get_final_message()
 
     def ask(user: str) -> str:
-        messages.append({"role": "user", "content": user})
+        messages.append({"role": "user", "content": build_content(user)})
         with tracer.start_as_current_span("request"):
             while True:
                 reply = complete()

@@ -7,8 +7,6 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
 
-from opentelemetry import trace
-
 from tests.captures.frameworks import support
 
 TYPES = {"string": "string", "integer": "integer"}
@@ -60,6 +58,8 @@ def read_args(written: str) -> dict[str, Any]:
 
 def start_span(name: str) -> AbstractContextManager[Any]:
     """Start the span of a request."""
+    from opentelemetry import trace
+
     return trace.get_tracer("captures").start_as_current_span(name)
 
 
@@ -71,7 +71,7 @@ def run(
     messages: list[Message] = [{"role": "system", "content": support.instructions(support.WORKER)}]
 
     def ask(user: str) -> str:
-        messages.append({"role": "user", "content": user})
+        messages.append({"role": "user", "content": support.openai_content(user)})
         with start_span("request"):
             while True:
                 reply = complete(messages, tool_schemas())

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any
 
 from openai import OpenAI
-from opentelemetry import trace
 
 from tests.captures.frameworks import chat_loop, support
 
@@ -19,6 +18,7 @@ Decorate = Callable[[str, str], Decorator]
 def start_openinference() -> Decorate:
     from openinference.instrumentation import OITracer, TraceConfig
     from openinference.instrumentation.openai import OpenAIInstrumentor
+    from opentelemetry import trace
 
     OpenAIInstrumentor().instrument(tracer_provider=support.tracer_provider())
     tracer = OITracer(trace.get_tracer("weather"), config=TraceConfig())
@@ -55,7 +55,26 @@ def start_langwatch() -> Decorate:
     return decorate
 
 
+def start_opik() -> Decorate:
+    support.start_opik()
+    import opik
+
+    types = {"chain": "general", "agent": "general", "tool": "tool"}
+    return lambda kind, name: opik.track(name=name, type=types[kind])
+
+
+def start_weave() -> Decorate:
+    support.start_weave()
+    import weave
+
+    return lambda kind, name: weave.op(name=name, kind={"chain": None}.get(kind, kind))
+
+
 def create_client() -> Any:
+    if support.RECORDER == "opik":
+        from opik.integrations.openai import track_openai
+
+        return track_openai(OpenAI())
     if support.RECORDER == "langfuse":
         from langfuse.openai import OpenAI as TracedOpenAI
 
@@ -141,6 +160,8 @@ def main() -> None:
         "langfuse": start_langfuse,
         "logfire": start_logfire,
         "langwatch": start_langwatch,
+        "opik": start_opik,
+        "weave": start_weave,
     }
     decorate = starters[support.RECORDER]()
     agent = build_agent(decorate)
@@ -149,7 +170,7 @@ def main() -> None:
         return agent(user)
 
     support.ask_all(decorate("chain", "answer_user")(answer_user))
-    trace.get_tracer_provider().force_flush()
+    support.flush()
 
 
 main()

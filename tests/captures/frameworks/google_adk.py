@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import os
 import tempfile
 from pathlib import Path
@@ -76,6 +77,14 @@ def report_errors(tool: Any) -> Any:
     return book_table
 
 
+def build_parts(user: str) -> list[types.Part]:
+    parts = [types.Part(text=user)]
+    if support.has_image(user):
+        data = base64.b64decode(support.IMAGE)
+        parts.append(types.Part.from_bytes(data=data, mime_type="image/png"))
+    return parts
+
+
 async def main() -> None:
     provider = start_recorder()
     runner = InMemoryRunner(build_agent(), app_name="captures")
@@ -88,7 +97,7 @@ async def main() -> None:
 
     async def ask(user: str) -> str | None:
         answer = None
-        message = types.Content(role="user", parts=[types.Part(text=user)])
+        message = types.Content(role="user", parts=build_parts(user))
         async for event in runner.run_async(
             user_id="user_1", session_id=session.id, new_message=message, run_config=config
         ):

@@ -30,6 +30,14 @@ from langgraph_supervisor import create_supervisor
 
 def start_recorder() -> tuple[Any, list[Any]]:
     """Start the recorder; return what to flush, and the callbacks that it needs."""
+    if support.RECORDER == "opik":
+        support.start_opik()
+        from opik.integrations.langchain import OpikTracer
+
+        tracer = OpikTracer(thread_id="thread_1")
+        return tracer, [tracer]
+    if support.RECORDER == "weave":
+        return support.start_weave(), []
     provider = support.tracer_provider()
     if support.RECORDER == "openinference":
         from openinference.instrumentation.langchain import LangChainInstrumentor
@@ -97,7 +105,7 @@ def main() -> None:
         config["recursion_limit"] = 2 * support.MAX_STEPS
 
     def ask(user: str) -> str:
-        message = {"messages": [{"role": "user", "content": user}]}
+        message = {"messages": [{"role": "user", "content": support.openai_content(user)}]}
         state = run(message)
         if "__interrupt__" in state:
             state = run(Command(resume={"decisions": [{"type": "approve"}]}))
@@ -114,7 +122,7 @@ def main() -> None:
     if hasattr(recorder, "force_flush"):
         recorder.force_flush()
     else:
-        recorder.flush()
+        recorder.flush()  # Langfuse, Opik and Weave
     if support.RECORDER == "langsmith":
         from langsmith.run_trees import get_cached_client
 

@@ -78,7 +78,7 @@ const askWorker = tool(
 const agent = support.IN_TWO ? buildAgent(support.COORDINATOR, [askWorker], memory) : worker;
 
 await support.askAll(async (user) => {
-  const state = await agent.invoke({ messages: [{ role: "user", content: user }] }, config);
+  const state = await agent.invoke({ messages: [{ role: "user", content: support.openaiContent(user) }] }, config);
   return state.messages.at(-1).content;
 });
 await provider.forceFlush();

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 from typing import Any
 
 from llama_index.core.agent.workflow import AgentWorkflow, FunctionAgent
+from llama_index.core.llms import ChatMessage, ImageBlock, TextBlock
 from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.llms.openai import OpenAI
 
@@ -53,6 +55,13 @@ def build_agent() -> Any:
     return AgentWorkflow([coordinator, worker], root_agent=support.COORDINATOR)
 
 
+def build_message(user: str) -> Any:
+    if not support.has_image(user):
+        return user
+    image = ImageBlock(image=base64.b64decode(support.IMAGE), image_mimetype="image/png")
+    return ChatMessage(role="user", blocks=[TextBlock(text=user), image])
+
+
 async def main() -> None:
     provider = start_recorder()
     agent = build_agent()
@@ -62,7 +71,7 @@ async def main() -> None:
         options["max_iterations"] = support.MAX_STEPS
 
     async def ask(user: str) -> str:
-        return str(await agent.run(user, memory=memory, **options))
+        return str(await agent.run(build_message(user), memory=memory, **options))
 
     await support.ask_all_async(ask)
     await asyncio.sleep(0.5)

@@ -74,6 +74,17 @@ def build_agent() -> Agent[Any]:
     return agent
 
 
+def build_input(user: str) -> Any:
+    if not support.has_image(user):
+        return user
+    image = {
+        "type": "input_image",
+        "image_url": f"data:image/png;base64,{support.IMAGE}",
+        "detail": "auto",
+    }
+    return [{"role": "user", "content": [{"type": "input_text", "text": user}, image]}]
+
+
 def model() -> Any:
     if API == "chat":
         return OpenAIChatCompletionsModel(model=support.MODEL, openai_client=AsyncOpenAI())
@@ -95,8 +106,8 @@ async def main() -> None:
 
     async def ask(user: str) -> str:
         if not support.STREAM:
-            return str((await Runner.run(agent, user, **options)).final_output)
-        result = Runner.run_streamed(agent, user, **options)
+            return str((await Runner.run(agent, build_input(user), **options)).final_output)
+        result = Runner.run_streamed(agent, build_input(user), **options)
         async for _ in result.stream_events():
             pass
         return str(result.final_output)

@@ -71,7 +71,7 @@ async function answer() {
 }
 
 await support.askAll((user) => {
-  messages.push({ role: "user", content: user });
+  messages.push({ role: "user", content: support.openaiContent(user) });
   return trace.getTracer("captures").startActiveSpan("request", async (span) => {
     try {
       return await answer();

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import base64
 import functools
 from typing import Any
 
-from pydantic_ai import Agent, InstrumentationSettings, ModelRetry, RunContext, UsageLimits
+from pydantic_ai import (
+    Agent,
+    BinaryContent,
+    InstrumentationSettings,
+    ModelRetry,
+    RunContext,
+    UsageLimits,
+)
 from pydantic_ai.models.openai import OpenAIChatModel, OpenAIResponsesModel
 
 from tests.captures.frameworks import support
@@ -70,6 +78,12 @@ def build_agent() -> Agent[None, str]:
     return coordinator
 
 
+def build_prompt(user: str) -> Any:
+    if not support.has_image(user):
+        return user
+    return [user, BinaryContent(base64.b64decode(support.IMAGE), media_type="image/png")]
+
+
 def main() -> None:
     provider = start_recorder()
     agent = build_agent()
@@ -77,11 +91,12 @@ def main() -> None:
     limits = UsageLimits(request_limit=support.MAX_STEPS)
 
     def ask(user: str) -> str:
+        prompt = build_prompt(user)
         if support.STREAM:
-            result = agent.run_stream_sync(user, message_history=history, usage_limits=limits)
+            result = agent.run_stream_sync(prompt, message_history=history, usage_limits=limits)
             text = result.get_output()
         else:
-            result = agent.run_sync(user, message_history=history, usage_limits=limits)
+            result = agent.run_sync(prompt, message_history=history, usage_limits=limits)
             text = result.output
         history[:] = result.all_messages()
         return text

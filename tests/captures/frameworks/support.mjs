@@ -9,6 +9,9 @@ export const SCENARIO = JSON.parse(process.env.CAPTURE_SCENARIO);
 export const NAME = SCENARIO.name;
 export const MODEL = SCENARIO.model;
 export const USERS = SCENARIO.questions.map((asked) => asked.user);
+// A red dot, as PNG in base64.
+export const IMAGE =
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC";
 export const MAX_STEPS = SCENARIO.max_steps ?? undefined;
 export const WORKER = "weather_agent";
 export const COORDINATOR = "coordinator";
@@ -24,6 +27,18 @@ process.env.OTEL_EXPORTER_OTLP_ENDPOINT = URL;
 // The instructions, by which the server knows the agent.
 export function instructions(agent) {
   return `You are ${agent}. Be brief.`;
+}
+
+// Whether the message holds an image beside the text.
+export function hasImage(user) {
+  return SCENARIO.questions.some((asked) => asked.user === user && asked.has_image);
+}
+
+// The message as the content of OpenAI's chat completions.
+export function openaiContent(user) {
+  if (!hasImage(user)) return user;
+  const image = { type: "image_url", image_url: { url: `data:image/png;base64,${IMAGE}` } };
+  return [{ type: "text", text: user }, image];
 }
 
 function fill(template, args) {

@@ -17,6 +17,10 @@ CONTENT = os.environ["CAPTURE_CONTENT"] == "on"
 SCENARIO: dict[str, Any] = json.loads(os.environ["CAPTURE_SCENARIO"])
 NAME: str = SCENARIO["name"]
 MODEL: str = SCENARIO["model"]
+IMAGE = (
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC"
+)
+"""A red dot, as PNG in base64."""
 USERS: list[str] = [asked["user"] for asked in SCENARIO["questions"]]
 MAX_STEPS: int | None = SCENARIO["max_steps"]
 WORKER, COORDINATOR = "weather_agent", "coordinator"
@@ -38,6 +42,19 @@ os.environ["OPENINFERENCE_HIDE_OUTPUTS"] = str(not CONTENT).lower()
 def instructions(agent: str) -> str:
     """The instructions, by which the server knows the agent."""
     return f"You are {agent}. Be brief."
+
+
+def has_image(user: str) -> bool:
+    """Whether the message holds an image beside the text."""
+    return any(asked["has_image"] for asked in SCENARIO["questions"] if asked["user"] == user)
+
+
+def openai_content(user: str) -> str | list[dict[str, Any]]:
+    """The message as the content of OpenAI's chat completions."""
+    if not has_image(user):
+        return user
+    image = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{IMAGE}"}}
+    return [{"type": "text", "text": user}, image]
 
 
 def get_weather(city: str) -> str:
@@ -113,6 +130,42 @@ def read_guide(city: str) -> str:
     return _run_tool("read_guide", city=city)
 
 
+def list_events(city: str) -> list[str]:
+    """List the events of a city.
+
+    Args:
+        city: The name of the city.
+    """
+    return _run_tool("list_events", city=city)
+
+
+def find_parking(city: str) -> str | None:
+    """Find free parking in a city.
+
+    Args:
+        city: The name of the city.
+    """
+    return _run_tool("find_parking", city=city)
+
+
+def count_strikes(city: str) -> int:
+    """Count the strikes in a city.
+
+    Args:
+        city: The name of the city.
+    """
+    return _run_tool("count_strikes", city=city)
+
+
+def is_flooded(city: str) -> bool:
+    """Whether streets of a city are flooded.
+
+    Args:
+        city: The name of the city.
+    """
+    return _run_tool("is_flooded", city=city)
+
+
 def get_time() -> str:
     """Get the current time."""
     return _run_tool("get_time")
@@ -156,6 +209,38 @@ def start_mlflow(package: str) -> Any:
         provider.get().force_flush()
 
     return SimpleNamespace(force_flush=force_flush)
+
+
+def start_opik() -> None:
+    """Let Opik's SDK send to the server."""
+    os.environ |= {"OPIK_URL_OVERRIDE": f"{URL}/api/", "OPIK_TRACK_DISABLE": "false"}
+    os.environ |= {"OPIK_WORKSPACE": "default", "OPIK_SENTRY_ENABLE": "false"}
+    os.environ |= {"OPIK_ANALYTICS_ENABLE": "false"}
+
+
+def start_weave() -> Any:
+    """Let Weave's SDK send to the server; return what to flush."""
+    os.environ |= {"WANDB_API_KEY": "0" * 40, "WANDB_BASE_URL": URL, "WF_TRACE_SERVER_URL": URL}
+    os.environ |= {"WEAVE_PRINT_CALL_LINK": "false", "WANDB_ERROR_REPORTING": "false"}
+    import weave
+
+    return weave.init("team/captures")
+
+
+def flush() -> None:
+    """Send what the recorder has not sent yet."""
+    if RECORDER == "opik":
+        import opik
+
+        opik.flush_tracker()
+    elif RECORDER == "weave":
+        import weave
+
+        weave.finish()
+    else:
+        from opentelemetry import trace
+
+        trace.get_tracer_provider().force_flush()
 
 
 def logger_provider() -> Any:

@@ -60,10 +60,16 @@ const coordinatorTools = {
   }),
 };
 
+function buildContent(user) {
+  if (!support.hasImage(user)) return user;
+  const image = { type: "image", image: support.IMAGE, mediaType: "image/png" };
+  return [{ type: "text", text: user }, image];
+}
+
 const provider = await startRecorder();
 const messages = [];
 await support.askAll(async (user) => {
-  messages.push({ role: "user", content: user });
+  messages.push({ role: "user", content: buildContent(user) });
   const result = support.IN_TWO
     ? await runAgent(support.COORDINATOR, coordinatorTools, messages)
     : await runAgent(support.WORKER, tools, messages, support.MAX_STEPS);
