@@ -9,7 +9,8 @@ Record = dict[str, Any]
 
 WEAVE_SERVER = {"min_required_weave_python_version": "0.0.1", "trace_server_version": "99.0.0"}
 WEAVE_PROJECT = {"data": {"project": {"name": "captures"}, "viewer": {"username": "user_1"}}}
-"""What Weave's SDK asks the server for at its start."""
+WEAVE_OBJECT = {"digest": "aB3xY9", "object_id": "object"}
+"""What Weave's server answers: about itself and a project, and to code that the SDK sends."""
 
 
 class OpikStore:
@@ -39,22 +40,18 @@ class OpikStore:
 
 
 class WeaveStore:
-    """Calls, which the SDK starts and ends."""
+    """Calls, which the SDK sends when they have ended."""
 
     def __init__(self) -> None:
-        self._calls: dict[str, Record] = {}
+        self._calls: list[Record] = []
 
     def save(self, path: str, body: Record) -> bool:
         """Save what was sent to a path; `False` if it is no path of calls."""
-        if not path.endswith(("/call/upsert_batch", "/call/start", "/call/end")):
+        if not path.endswith("/calls/complete"):
             return False
-        requests = [item["req"] for item in body["batch"]] if "batch" in body else [body]
-        for request in requests:
-            for part in ("start", "end"):
-                if part in request:
-                    self._calls.setdefault(request[part]["id"], {}).update(request[part])
+        self._calls += body["batch"]
         return True
 
     def export(self) -> Iterator[Record]:
         """Yield the calls, as the API returns them."""
-        yield from self._calls.values()
+        yield from self._calls

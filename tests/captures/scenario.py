@@ -540,7 +540,7 @@ def tool_outcome(call: Call) -> tuple[Any, bool] | None:
 
     `None` for the tools of a framework, and for calls that no tool can run.
     """
-    tool = TOOLS.get(call.name)
+    tool = TOOLS.get(call.name.rpartition("__")[2])
     if tool is None or call.raw is not None:
         return None
     outcome = tool.get("result", tool.get("error"))

@@ -17,7 +17,13 @@ from urllib.parse import unquote
 
 from tests.captures import provider_replies as replies
 from tests.captures.otlp import decode_export
-from tests.captures.platforms import WEAVE_PROJECT, WEAVE_SERVER, OpikStore, WeaveStore
+from tests.captures.platforms import (
+    WEAVE_OBJECT,
+    WEAVE_PROJECT,
+    WEAVE_SERVER,
+    OpikStore,
+    WeaveStore,
+)
 from tests.captures.scenario import Call, Question, Reply, Scenario
 
 _INSTRUCTIONS = re.compile(r"You are (\w+)\.")
@@ -203,6 +209,8 @@ class _Handler(BaseHTTPRequestHandler):
             self._send_json({})
         elif path.endswith("/graphql"):
             self._send_json(WEAVE_PROJECT)
+        elif path.endswith(("/obj/create", "/file/create", "/table/create")):
+            self._send_json(WEAVE_OBJECT)
         elif path.endswith("/embeddings"):
             self._send_embeddings(json.loads(body))
         elif not self._save(path, body):
@@ -210,7 +218,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _save(self, path: str, body: bytes) -> bool:
         """Save what an SDK sends to its platform; `False` if it is something else."""
-        is_sent = "/v1/private/" in path or "/call/" in path
+        is_sent = "/v1/private/" in path or path.endswith("/calls/complete")
         content: dict[str, Any] = json.loads(body) if is_sent else {}
         if not any(store.save(path, content) for store in self.server.session.platforms if is_sent):
             return False

@@ -38,7 +38,7 @@ _TIMING_IN_TEXT = re.compile(
 _MACHINE = re.compile(
     r"^(host|process|os|thread|container|telemetry)\.|^code\.(file|line|stack)|^logfire\.pending|"
     r"(?:^|\.)(revision_id|python_version|platform|runtime_version|sdk_version|py_implementation|"
-    r"runtime|library_version|crewai_version|sdk_integration_version|git\.[\w.]*)$"
+    r"runtime|sys_version|os_name|os_version|os_release|library_version|crewai_version|sdk_integration_version|git\.[\w.]*)$"
 )
 """Attributes that describe the machine."""
 _LARGEST_NUMBER = 1 << 53

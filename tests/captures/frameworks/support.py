@@ -221,7 +221,11 @@ def start_opik() -> None:
 def start_weave() -> Any:
     """Let Weave's SDK send to the server; return what to flush."""
     os.environ |= {"WANDB_API_KEY": "0" * 40, "WANDB_BASE_URL": URL, "WF_TRACE_SERVER_URL": URL}
-    os.environ |= {"WEAVE_PRINT_CALL_LINK": "false", "WANDB_ERROR_REPORTING": "false"}
+    os.environ |= {
+        "WEAVE_PRINT_CALL_LINK": "false",
+        "WEAVE_USE_SERVER_CACHE": "false",
+        "WANDB_ERROR_REPORTING": "false",
+    }
     import weave
 
     return weave.init("team/captures")

@@ -63,6 +63,8 @@ def mutate(spans: tuple[Span, ...], index: int, what: str, **changes: object) ->
 # that their count is missing.
 def is_unnoticed(span: Span, key: str) -> bool:
     is_bedrock = span.scope.endswith((".bedrock", ".bedrock-runtime"))
+    if span.scope.startswith("com.anthropic.claude_code"):
+        return key == "cache_read_tokens"
     return is_bedrock and key == "gen_ai.usage.cache_read.input_tokens"
 
 

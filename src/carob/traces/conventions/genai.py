@@ -148,7 +148,7 @@ class GenAi(Convention):
         role = ROLES.get(operation) if isinstance(operation, str) else None
         if role is None and "gen_ai.tool.name" in attributes:
             role = "tool"  # by an operation of its own, such as Mastra's
-        return None if role == "tool" and _is_merged(span) else role
+        return None if role == "tool" and (_is_merged(span) or _is_served(span)) else role
 
     def common_role(self, span: Span) -> SpanRole | None:
         """Return the role of the operation, except for tools, whose names count as well."""
@@ -198,6 +198,13 @@ class GenAi(Convention):
         if tool.id == _PLACEHOLDER:
             _drop_placeholders(tool)
         return with_status(tool, span)
+
+
+def _is_served(span: Span) -> bool:
+    """Whether it is what an MCP server records of a call in a trace of its own: the agent that
+    called the tool records it as well, in the trace of its run."""
+    is_root = span.kind == "server" and span.parent_id is None
+    return is_root and "mcp.method.name" in span.attributes
 
 
 def _is_merged(span: Span) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator
 
+from carob.schema import Span
 from carob.traces.mapping.call_matching import MatchedCall, find_twin, match_calls, merge_twin
 from carob.traces.mapping.roles import RoleSpan
 from carob.traces.mapping.tool_spans import ToolSpan
@@ -147,7 +148,7 @@ def _find_executions(turn: TurnSpans) -> list[MatchedCall]:
             turn.unnamed_tools += 1
             continue
         outer = call_by_span.get(id(context.tool)) if context.tool is not None else None
-        if outer is not None and outer.name == name:
+        if outer is not None and _is_same_tool(name, outer.name, span):
             call_by_span[id(role_span)] = outer
             merge_twin(outer, tool, role_span)
             continue
@@ -164,6 +165,14 @@ def _find_executions(turn: TurnSpans) -> list[MatchedCall]:
         if "tool_results" not in sources and tool.output_key and tool.output is not None:
             sources["tool_results"] = tool.output_key
     return executed
+
+
+def _is_same_tool(name: str, outer_name: str, span: Span) -> bool:
+    """Whether a span within that of a tool is of the same tool, of which MCP's spans lack the name
+    of the server: `find` for `mcp__shop__find`."""
+    if name == outer_name:
+        return True
+    return "mcp.method.name" in span.attributes and outer_name.endswith(f"_{name}")
 
 
 def _is_complete(call: MatchedCall) -> bool:

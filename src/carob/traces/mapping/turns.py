@@ -16,7 +16,7 @@ from carob.traces.mapping.tool_spans import failure_reason
 from carob.traces.mapping.turn_errors import find_error, find_step_error
 from carob.traces.mapping.turn_spans import ModelSpans, TurnSpans, workflow_name
 from carob.traces.messages.frames import unframe_user
-from carob.traces.messages.message import last_answer, last_user
+from carob.traces.messages.message import Message, last_answer, last_user
 from carob.traces.messages.printed import is_printed_message, is_printed_object
 from carob.traces.normalize import DROPPED
 
@@ -74,16 +74,26 @@ def _is_overwritten(tool: RoleSpan) -> bool:
     """Whether the model call around a tool received the result of that tool: then the request that
     called the tool was recorded in the same span, and was overwritten."""
     model = tool.context.inner_model
-    if model is None or not model.is_leaf or model.requests():
+    if model is None or not model.is_leaf or (received := model.input_messages()) is None:
         return False
-    if (received := model.input_messages()) is None:
-        return False
+    if requests := model.requests():
+        return len(requests) <= _count_replies(received[1])
     called = tool.convention.tool(tool.span)
     if called.id is not None:
         return any(result.id == called.id for item in received[1] for result in item.results)
     output = model.output_messages()
     requested = {call.name for item in (output[1] if output else ()) for call in item.calls}
     return bool(received[1] and received[1][-1].results) and called.name not in requested
+
+
+def _count_replies(messages: list[Message]) -> int:
+    """How often the model called tools since the user's last message."""
+    replies = 0
+    for message in reversed(messages):
+        if message.role == "user" and not message.results:
+            break
+        replies += bool(message.calls)
+    return replies
 
 
 def _times(turn: TurnSpans) -> tuple[int | None, int | None]:
