@@ -49,3 +49,9 @@ def test_pydantic_ai_messages_match_calls_by_id():
     assert [(call.name, call.args, call.id) for call in turn.tool_calls or ()] == [
         ("tide", {}, "c1")
     ]
+
+
+def test_tool_of_dspy_has_its_own_name():
+    run = span("ReAct.forward", None, 1, "CHAIN")
+    turn = to_turn(run, span("Tool.tide", "ReAct.forward", 2, "TOOL", name="tide"))
+    assert [call.name for call in turn.tool_calls or ()] == ["tide"]

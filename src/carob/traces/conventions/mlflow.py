@@ -48,8 +48,8 @@ class MlFlow(Convention):
         return name or (span.name if "." not in span.name else None) or None
 
     def tool_name(self, span: Span) -> str | None:
-        """Return the span's name."""
-        return span.name or None
+        """Return the span's name, without the class that DSPy's tools have before theirs."""
+        return span.name.removeprefix("Tool.") or None
 
     def model_name(self, span: Span) -> str | None:
         """Return the attribute, else the model in the inputs."""
