@@ -86,6 +86,9 @@ def prepare_environment(cell: Cell) -> Path:
         python = str(folder / "venv/bin/python")
         command = [*uv, "pip", "install", "--quiet", "--python", python]
     subprocess.run([*command, *cell.table["packages"]], check=True)
+    # Some packages install their own tests, which would hide this package.
+    for tests in folder.glob("venv/lib/*/site-packages/tests"):
+        shutil.rmtree(tests)
     stamp.write_text(packages)
     return folder
 

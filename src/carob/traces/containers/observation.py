@@ -26,6 +26,8 @@ class Observation(NamedTuple):
     usage: Json = None
     agent: str | None = None
     conversation: str | None = None
+    graph_path: str | None = None
+    """The path of the step of LangGraph that the span belongs to."""
     error: str | None = None
 
     def to_span(self) -> Span:
@@ -38,6 +40,7 @@ class Observation(NamedTuple):
             "usage": self.usage,
             "agent": self.agent,
             "conversation": self.conversation,
+            "graph_path": self.graph_path,
         }
         return Span(
             trace_id=identity(self.trace_id),

@@ -23,6 +23,7 @@ class Observations(Convention):
     agent_names: ClassVar = ("observation.agent",)
     models: ClassVar = ("observation.model",)
     conversations: ClassVar = ("observation.conversation",)
+    graph_paths: ClassVar = ("observation.graph_path",)
     inputs: ClassVar = (messages_in("observation.input", "user"),)
     outputs: ClassVar = (messages_in("observation.output", "assistant"),)
     tool_args: ClassVar = ("observation.input",)
