@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from types import SimpleNamespace
 from typing import Any
 
 from agents import (
@@ -29,6 +30,14 @@ def start_recorder() -> Any:
         processor = BatchTraceProcessor(exporter, schedule_delay=0.1)
         set_trace_processors([processor])
         return processor
+    if RECORDER == "opik":
+        support.start_opik()
+        from opik.integrations.openai.agents import OpikTracingProcessor
+
+        set_trace_processors([OpikTracingProcessor()])
+        return SimpleNamespace(force_flush=support.flush)
+    if RECORDER == "weave":
+        return SimpleNamespace(force_flush=support.start_weave().flush)
     if RECORDER == "mlflow":
         return support.start_mlflow("openai")
     provider = support.tracer_provider()

@@ -233,11 +233,11 @@ def start_weave() -> Any:
 
 def flush() -> None:
     """Send what the recorder has not sent yet."""
-    if RECORDER == "opik":
+    if RECORDER.startswith("opik"):
         import opik
 
         opik.flush_tracker()
-    elif RECORDER == "weave":
+    elif RECORDER.startswith("weave"):
         import weave
 
         weave.finish()

@@ -24,6 +24,7 @@ NOT_NOTICED = {
     "google-adk-default-reasoning": "only the count of its tokens tells a thought from a text",
     "google-adk-latest-reasoning": "only the count of its tokens tells a thought from a text",
     "openai-agents-openinference-odd-results": "the model received the result as Python prints it",
+    "openai-agents-weave-weave-chat": "a reply that only calls tools looks like an empty answer",
     "openinference-many-turns": "spans that lost attributes already lose another one",
     "smolagents-openinference-json-texts": "without its model calls, a run counts those before it",
     "vercel-6-openinference-retry": "only its result tells that a tool did not fail",
