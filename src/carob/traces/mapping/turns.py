@@ -86,6 +86,15 @@ def _is_overwritten(tool: RoleSpan) -> bool:
     return bool(received[1] and received[1][-1].results) and called.name not in requested
 
 
+def _has_received(tool: RoleSpan) -> bool:
+    """Whether the model call around a tool received its result."""
+    model = tool.context.inner_model
+    received = model.input_messages() if model is not None else None
+    if received is None or (call_id := tool.convention.tool(tool.span).id) is None:
+        return False
+    return any(result.id == call_id for message in received[1] for result in message.results)
+
+
 def _count_replies(messages: list[Message]) -> int:
     """How often the model called tools since the user's last message."""
     replies = 0
@@ -278,6 +287,13 @@ def _agent_names(turn: TurnSpans) -> tuple[str, ...]:
         return (agents[0].name or "",)
     steps = [(agent.span.start or 0, 0, agent.name, agent.span.end) for agent in agents]
     steps += [(model.outer.span.start or 0, 1, model.agent, None) for model in turn.models]
+    # The agent of a model call around a tool acts again if that call received the tool's result.
+    continued = {id(tool.context.inner_model) for tool in turn.tools if _has_received(tool)}
+    steps += [
+        (model.outer.span.end or 0, 1, model.agent, None)
+        for model in turn.models
+        if id(model.outer) in continued
+    ]
     # A model call shows that its agent acts again after another one. It does not while the agent
     # that started last is still running: then the two overlap. That does not hold for agents that
     # only their model calls name.
