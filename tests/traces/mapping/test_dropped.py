@@ -22,7 +22,7 @@ NOT_NOTICED = {
     "openai-agents-native-chat-sub-agents-at-once": "of two equal workers, one lost its request",
     "anthropic-sdk-openinference-reasoning": "only the type of a block tells a thought from a text",
     "google-adk-default-reasoning": "only the count of its tokens tells a thought from a text",
-    "google-adk-openinference-sub-agent": "without its agent, the question to the tool's agent is left",
+    "google-adk-openinference-sub-agent": "without the agent, the question of its tool is left",
     "google-adk-latest-reasoning": "only the count of its tokens tells a thought from a text",
     "openai-agents-openinference-odd-results": "the model received the result as Python prints it",
     "openai-agents-weave-weave-chat": "a reply that only calls tools looks like an empty answer",
