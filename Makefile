@@ -25,7 +25,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install demo check check-types check-tests test coverage mutation lint format docs site package pictures bench captures torture peers lock clean
+.PHONY: help install demo check types fast test coverage mutation lint format docs site package pictures bench captures torture peers lock clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -38,12 +38,12 @@ demo: $(INSTALLED)  ## run a full walkthrough on sample data, offline
 check: $(DEVELOPED)  ## lint, type-check and run the fast tests
 	$(BIN)/ruff format --check --quiet .
 	$(BIN)/ruff check --quiet .
-	@$(MAKE) --no-print-directory --jobs 2 --output-sync check-types check-tests
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync types fast
 
-check-types: $(DEVELOPED)
+types: $(DEVELOPED)  ## check the types of the package
 	$(BIN)/pyright src
 
-check-tests: $(DEVELOPED)
+fast: $(DEVELOPED)  ## run the fast tests
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile $(FAST_TESTS)
 
 test: $(DEVELOPED) $(PEERS) $(FRAMEWORKS)  ## run all tests, with a real PostgreSQL, Chromium and agent frameworks
