@@ -16,9 +16,9 @@ EVERY ?= 4
 FIRST ?= 0
 PEERS := .peers/.installed
 FRAMEWORKS := .frameworks/.installed
-# Those that need nothing but the development environment.
+# Those that need neither the peers nor a language model.
 FAST_TESTS := tests/analysis tests/cli tests/config tests/metrics tests/policy tests/runner tests/versions tests/test_layers.py \
-	--ignore=tests/metrics/test_adk.py
+	--ignore=tests/metrics/test_adk.py --ignore=tests/cli/test_run_judges.py
 
 # The tests start hundreds of commands: without bytecode each of them compiles the package again.
 unexport PYTHONDONTWRITEBYTECODE
