@@ -244,6 +244,25 @@ def test_requests_of_one_trace_are_joined_and_have_its_duration():
     assert [summarize(turn) for turn in trace.turns] == EXPECTED
 
 
+def test_answers_that_count_nothing_are_calls_without_tokens():
+    early: Json = {"role": "assistant", "content": "Hello", "usage": None}
+    sent: list[Json] = [DIALOGUE[1], early, DIALOGUE[5]]
+    reply: Json = {"role": "assistant", "content": "You are welcome."}
+    trace = read(request(1, sent, reply))
+    assert trace.gaps == {"usage": "the tokens of 1 of 2 model calls were not recorded"}
+
+
+@pytest.mark.parametrize("error", ["rate limit", {"message": "rate limit", "type": "rate"}])
+def test_refused_request_has_its_error(error: Json):
+    (turn,) = read({"request": {"messages": DIALOGUE[:2]}, "response": {"error": error}}).turns
+    assert (turn.user, turn.response, turn.error) == ("Where is order 7?", None, "rate limit")
+
+
+def test_messages_of_the_record_itself_come_first():
+    sent: Json = {"messages": [{"role": "user", "content": "Summarize the talk."}]}
+    assert read({"messages": DIALOGUE, "request": sent}).turns == read(DIALOGUE).turns
+
+
 def test_logged_request_may_have_headers_and_a_text_as_body():
     row = REQUESTS[1]
     sent, received = (

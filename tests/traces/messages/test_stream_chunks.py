@@ -6,6 +6,7 @@ import pytest
 
 from carob.schema import Json
 from carob.traces.messages.stream_chunks import join_chunks
+from carob.traces.shape import as_object
 
 ROSES: list[Json] = [
     {"model": "atlas-2", "choices": [{"index": 0, "delta": {"role": "assistant", "content": ""}}]},
@@ -24,7 +25,11 @@ CALLS: list[Json] = [{"choices": [{"delta": {"tool_calls": [part]}}]} for part i
 CLAUDE: list[Json] = [
     {
         "type": "message_start",
-        "message": {"model": "atlas-2", "role": "assistant", "usage": {"input_tokens": 9}},
+        "message": {
+            "model": "atlas-2",
+            "role": "assistant",
+            "usage": {"input_tokens": 9, "output_tokens": 1},
+        },
     },
     {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
     {"type": "ping"},
@@ -88,6 +93,11 @@ def test_blocks_of_anthropic_are_joined():
             "usage": {"input_tokens": 9, "output_tokens": 6},
         }
     )
+
+
+def test_stream_that_ended_early_has_no_count_of_its_output():
+    joined = as_object(join_chunks(CLAUDE[:-1]))
+    assert joined["usage"] == {"input_tokens": 9}
 
 
 def test_responses_api_repeats_everything_at_the_end():

@@ -7,20 +7,21 @@ from collections.abc import Iterator
 from carob.schema import Json, ModelCall, Trace, Turn, Usage
 from carob.traces.containers.foreign import is_log_event
 from carob.traces.mapping.tokens import find_missing_tokens
-from carob.traces.messages.chat import (
-    add_chat_message,
-    chat_role,
-    chat_turns,
-    is_dialogue,
-    is_message,
-)
+from carob.traces.messages.chat import add_chat_message, chat_turns, is_dialogue, is_message
 from carob.traces.messages.message import Message, last_answer, last_user
 from carob.traces.messages.read import read_messages
 from carob.traces.messages.stream_chunks import join_chunks
 from carob.traces.messages.turns import TurnBuilder
 from carob.traces.messages.usage import gemini_usage_of, usage_of
 from carob.traces.normalize import content_digest_id, instant
-from carob.traces.shape import as_object, as_text, decode_structure, first_value, objects_in
+from carob.traces.shape import (
+    as_object,
+    as_text,
+    decode_structure,
+    first_value,
+    objects_in,
+    to_text,
+)
 
 _MESSAGE_KEYS = ("messages", "traj", "conversation", "trajectory", "chat_history", "transcript",
     "dialogue", "dialog")  # fmt: skip
@@ -72,6 +73,8 @@ class Chat:
 def _fields(item: Json) -> dict[str, Json]:
     """The fields of a record. A proxy logs what it sent and received as two objects."""
     fields = as_object(item)
+    if _messages(fields):
+        return fields
     request, response = as_object(_body(fields.get("request"))), _body(fields.get("response"))
     messages = first_value(request, *_REQUEST_KEYS)
     if isinstance(messages, str) and "output" in as_object(response):  # else it may be no question
@@ -95,10 +98,10 @@ def _request_turns(fields: dict[str, Json], messages: list[dict[str, Json]]) -> 
     question, answers = _beside(fields, messages, read_messages(recorded, "assistant"))
     call = _model_call(fields, as_object(recorded)) if answers else ModelCall()
     for message in messages:
-        add_chat_message(builder, message)
         # What is counted beside an answer leaves out the calls that made the answers before it.
-        if call.usage != Usage() and chat_role(message) == "assistant" and "usage" not in message:
-            builder.add_model_call(ModelCall())
+        add_chat_message(builder, message, every_call=call.usage != Usage())
+    if error := as_object(recorded).get("error"):
+        builder.add_error(as_text(as_object(error).get("message")) or to_text(error))
     if question:
         builder.add_user_text(question)
     for answer in answers:

@@ -99,8 +99,11 @@ def chat_turns(items: Json) -> tuple[Turn, ...]:
     return builder.turns()
 
 
-def add_chat_message(builder: TurnBuilder, item: dict[str, Json]) -> None:
-    """Add one message of a file to its turn."""
+def add_chat_message(
+    builder: TurnBuilder, item: dict[str, Json], *, every_call: bool = False
+) -> None:
+    """Add one message of a file to its turn. With `every_call`, each of the agent's messages is a
+    model call, also if its tokens are unknown."""
     if "content" not in item and isinstance(inner := item.get("message"), dict):  # Cursor
         item = {key: value for key, value in item.items() if key != "message"} | inner
         item["content"] = _unwrap_query(item.get("content"))
@@ -119,7 +122,9 @@ def add_chat_message(builder: TurnBuilder, item: dict[str, Json]) -> None:
     # After the message, because a user's message starts a turn, and its time is part of that turn.
     builder.add_time(instant(first_value(fields, "timestamp", "created_at", "createdAt")))
     if role == "assistant":
-        _add_model_call(builder, fields, agent)
+        call = _model_call(fields, agent)
+        if call is not None or every_call:
+            builder.add_model_call(call or ModelCall())
 
 
 def _unwrap_query(content: Json) -> Json:
@@ -145,12 +150,12 @@ def _message_fields(item: dict[str, Json]) -> dict[str, Json]:
     return item
 
 
-def _add_model_call(builder: TurnBuilder, fields: dict[str, Json], agent: str | None) -> None:
+def _model_call(fields: dict[str, Json], agent: str | None) -> ModelCall | None:
+    """The model call of a message that has its tokens."""
     metadata = as_object(fields.get("response_metadata"))
     usage = usage_of(first_value(fields, "usage", "usage_metadata"))
     usage = usage or usage_of(first_value(metadata, "token_usage", "usage"))
     model = as_text(
         first_value(fields, "model", "model_name") or first_value(metadata, "model_name", "model")
     )
-    if usage is not None:
-        builder.add_model_call(ModelCall(model=model, usage=usage, agent=agent))
+    return None if usage is None else ModelCall(model=model, usage=usage, agent=agent)

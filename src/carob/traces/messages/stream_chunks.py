@@ -32,7 +32,7 @@ def join_chunks(value: Json) -> Json:
 def _events(value: Json) -> list[dict[str, Json]] | None:
     """The events of a stream; `None` if it is none."""
     if isinstance(value, str):
-        lines = [line.strip() for line in value.splitlines()]
+        lines = [line.strip() for line in value.strip().splitlines()]
         data = [line.removeprefix(_PREFIX) for line in lines if line.startswith(_PREFIX)]
         if not data or not lines[0].startswith((_PREFIX, "event:", ":")):
             return None
@@ -52,48 +52,60 @@ def _is_chunk(event: dict[str, Json]) -> bool:
 def _join_openai(events: Iterable[dict[str, Json]]) -> dict[str, Json]:
     """The first choice: of several, it is the one that clients use."""
     joined: dict[str, Json] = {}
-    text: list[str] = []
-    calls: dict[int, dict[str, str]] = {}
+    texts: list[str] = []
+    calls: dict[int, _OpenCall] = {}
     for event in events:
         joined |= {key: event[key] for key in ("model", "usage") if event.get(key)}
         for choice in objects_in(event.get("choices")):
             if choice.get("index") not in (None, 0):
                 continue
             delta = as_object(choice.get("delta"))
-            text.append(as_text(delta.get("content")) or "")
+            texts.append(as_text(delta.get("content")) or "")
             for call in objects_in(delta.get("tool_calls")):
-                _add_call(calls, call)
-    tool_calls = list[Json](
-        {"id": call["id"], "function": {"name": call["name"], "arguments": call["arguments"]}}
-        for call in calls.values()
-    )
+                index = call.get("index")
+                place = index if isinstance(index, int) else len(calls)
+                calls.setdefault(place, _OpenCall()).add(call)
     message: Json = {
         "role": "assistant",
-        "content": "".join(text) or None,
-        "tool_calls": tool_calls or None,
+        "content": "".join(texts) or None,
+        "tool_calls": [call.finish() for call in calls.values()] or None,
     }
     return {**joined, "choices": [{"message": message}]}
 
 
-def _add_call(calls: dict[int, dict[str, str]], delta: dict[str, Json]) -> None:
-    index = delta.get("index")
-    place = index if isinstance(index, int) else len(calls)
-    call = calls.setdefault(place, {"id": "", "name": "", "arguments": ""})
-    function = as_object(delta.get("function"))
-    call["id"] = call["id"] or as_text(delta.get("id")) or ""
-    call["name"] = call["name"] or as_text(function.get("name")) or ""
-    call["arguments"] += as_text(function.get("arguments")) or ""
+class _OpenCall:
+    """A tool call whose arguments come in pieces."""
+
+    def __init__(self) -> None:
+        self._id: str | None = None
+        self._name: str | None = None
+        self._arguments: list[str] = []
+
+    def add(self, delta: dict[str, Json]) -> None:
+        """Add what a chunk has of the call."""
+        function = as_object(delta.get("function"))
+        self._id = self._id or as_text(delta.get("id"))
+        self._name = self._name or as_text(function.get("name"))
+        self._arguments.append(as_text(function.get("arguments")) or "")
+
+    def finish(self) -> Json:
+        """Return the call as it stands in a response."""
+        function: Json = {"name": self._name, "arguments": "".join(self._arguments)}
+        return {"id": self._id, "function": function}
 
 
 def _join_anthropic(events: Iterable[dict[str, Json]]) -> dict[str, Json]:
     joined: dict[str, Json] = {"role": "assistant"}
     usage: dict[str, Json] = {}
-    blocks: dict[Json, dict[str, Json]] = {}
-    pieces: dict[Json, list[str]] = {}
+    blocks: dict[int, dict[str, Json]] = {}
+    pieces: dict[int, list[str]] = {}
     for event in events:
         message = as_object(event.get("message"))
         joined |= {key: message[key] for key in ("model", "role") if message.get(key)}
-        usage |= as_object(message.get("usage")) | as_object(event.get("usage"))
+        # The output tokens are counted at the end; those at the start are not the whole.
+        started = as_object(message.get("usage"))
+        usage |= {key: count for key, count in started.items() if key != "output_tokens"}
+        usage |= as_object(event.get("usage"))
         index = event.get("index")
         if not isinstance(index, int):
             continue
@@ -102,13 +114,13 @@ def _join_anthropic(events: Iterable[dict[str, Json]]) -> dict[str, Json]:
         delta = as_object(event.get("delta"))
         piece = as_text(delta.get("text")) or as_text(delta.get("partial_json"))
         pieces.setdefault(index, []).append(piece or "")
-    content: list[Json] = []
-    for index, block in blocks.items():
-        whole = "".join(pieces.get(index, ()))
-        if block.get("type") == "tool_use":
-            content.append({**block, "input": decode_json(whole) if whole else block.get("input")})
-        elif block.get("type") == "text":
-            content.append({**block, "text": whole or block.get("text")})
-        else:
-            content.append(block)
+    content = [_finish_block(block, "".join(pieces[index])) for index, block in blocks.items()]
     return {**joined, "content": content, "usage": usage or None}
+
+
+def _finish_block(block: dict[str, Json], streamed: str) -> Json:
+    if not streamed:
+        return block
+    if block.get("type") == "tool_use":
+        return {**block, "input": decode_json(streamed)}
+    return {**block, "text": streamed} if block.get("type") == "text" else block
