@@ -23,7 +23,8 @@ from carob.traces.conventions.registry import (
     add_convention_finders,
     convention_finders,
 )
-from carob.traces.reading.collect import MAX_IN_MEMORY, Collection, Collector
+from carob.traces.reading.collect import MAX_IN_MEMORY, Collector
+from carob.traces.reading.collection import Collection
 from carob.traces.reading.spill import Spill
 from carob.traces.reading.stream import Chunk, RecordStream, divide, whole_files
 from carob.traces.reading.trace_set import Shard, TraceSet, group_sessions

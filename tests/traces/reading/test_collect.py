@@ -5,7 +5,7 @@ from __future__ import annotations
 import pickle
 
 from carob.schema import Problem, Trace, Turn
-from carob.traces.reading.collect import Collection
+from carob.traces.reading.collection import Collection
 from carob.traces.reading.spill import SpilledTrace
 from carob.traces.reading.stream import FileRange
 from carob.traces.reading.trace_table import CollectedTrace

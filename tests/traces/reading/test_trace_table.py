@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from carob.schema import Trace
-from carob.traces.reading.collect import Collection
+from carob.traces.reading.collection import Collection
 from carob.traces.reading.spill import SpilledTrace
 from carob.traces.reading.trace_set import group_sessions
 from carob.traces.reading.trace_table import CollectedTrace, SilentTrace, TraceTable

@@ -2,31 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 import msgspec
 
-from carob.schema import AgentMessage, Json, ModelCall, Turn, Usage
+from carob.schema import AgentMessage, Json, Turn
 from carob.traces.mapping.evidence import find_missing_calls
+from carob.traces.mapping.model_calls import find_model_calls
 from carob.traces.mapping.roles import RoleSpan, covers
 from carob.traces.mapping.splitting import asks_several
-from carob.traces.mapping.tokens import TokenCount
 from carob.traces.mapping.tool_calls import find_tool_calls
-from carob.traces.mapping.tool_spans import failure_reason
 from carob.traces.mapping.turn_errors import find_error, find_step_error
 from carob.traces.mapping.turn_spans import ModelSpans, TurnSpans, workflow_name
 from carob.traces.messages.frames import unframe_user
 from carob.traces.messages.message import Message, last_answer, last_user
 from carob.traces.messages.printed import is_printed_message, is_printed_object
-from carob.traces.normalize import DROPPED
 
 NO_RESPONSE = "the response was not recorded"
 SEVERAL_QUESTIONS = "model calls received unrelated questions, and the agent's own was not recorded"
 LAST_REQUEST = "one span records several model calls, and only the last of them is left"
-DROPPED_TOKENS = (
-    "model calls lost attributes, and maybe tokens, to a limit: raise "
-    "OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT"
-)
 _NO_TIME = 1 << 63
 _FIRST_DOCUMENT = "retrieval.documents.0.document.content"
 _PRINTED_DOCUMENT = "[Document(metadata="
@@ -62,7 +56,7 @@ def build_turn(turn: TurnSpans) -> Turn:
         tool_results=tuple([result for call in calls if (result := call.to_result())]),
         messages=_intermediate_messages(turn, response),
         agents=_agent_names(turn),
-        model_calls=_model_calls(turn),
+        model_calls=find_model_calls(turn),
         grounding=_grounding(turn),
         error=error,
         start=start,
@@ -330,76 +324,3 @@ def _grounding(turn: TurnSpans) -> tuple[Json, ...] | None:
     for model in turn.models:
         chunks += model.outer.convention.grounding(model.outer.span)
     return tuple(chunks) or None
-
-
-def _model_calls(turn: TurnSpans) -> tuple[ModelCall, ...]:
-    """The model calls, each counted once, however many spans record it.
-
-    Nested spans record one call; where an outer span holds several calls (a retry, a fallback
-    model), each innermost span is a call.
-    """
-    leaves = [leaf for model in turn.models for leaf in model.spans if leaf.is_leaf]
-    counts = TokenCount(leaves, turn.counters)
-    calls: list[ModelCall] = []
-    for model in turn.models:
-        for leaf in model.spans:
-            if leaf.is_leaf:
-                calls += _calls_of_leaf(model, leaf, counts.usage[id(leaf)])
-    if any(DROPPED in leaf.span.attributes for leaf in leaves) and _is_uneven(calls):
-        turn.gaps["usage"] = DROPPED_TOKENS
-    if counts.without_call:
-        calls += [_total_call(span, usage, turn) for span, usage in counts.without_call]
-    return tuple(calls)
-
-
-def _is_uneven(calls: list[ModelCall]) -> bool:
-    """Whether some calls count a kind of token that others do not."""
-    return any(
-        len({getattr(call.usage, kind) is None for call in calls}) > 1
-        for kind in ("input_tokens", "output_tokens", "cached_tokens", "reasoning_tokens")
-    )
-
-
-def _calls_of_leaf(model: ModelSpans, leaf: RoleSpan, usage: Usage) -> Sequence[ModelCall]:
-    """The call of an innermost span, or several if it records several requests and counts each."""
-    call = _model_call(model, leaf, usage)
-    requests = leaf.requests() if len(leaf.span.events) > 1 else None
-    if not requests or Usage.total(requests) != usage:
-        return (call,)
-    return [msgspec.structs.replace(call, usage=part) for part in requests]
-
-
-def _total_call(owner: RoleSpan, usage: Usage, turn: TurnSpans) -> ModelCall:
-    span = owner.span
-    names = (agent.convention.model_name(agent.span) for agent in (owner, *turn.owners))
-    model = next((name for name in names if name), None)
-    return ModelCall(model=model, usage=usage, agent=owner.name, start=span.start, end=span.end)
-
-
-def _model_call(model: ModelSpans, leaf: RoleSpan, usage: Usage) -> ModelCall:
-    """The call of one innermost span; other spans around it complete its fields."""
-    convention, span = leaf.convention, leaf.span
-    name, provider = convention.model_name(span), convention.provider_name(span)
-    finish = convention.finish_reason(span) if convention.finishes else None
-    if len(model.spans) > 1 and sum(span.is_leaf for span in model.spans) == 1:
-        name = provider = finish = None
-        for outer in model.spans:
-            name = name or outer.convention.model_name(outer.span)
-            provider = provider or outer.convention.provider_name(outer.span)
-            finish = finish or outer.convention.finish_reason(outer.span)
-    if name is None and (counter := leaf.context.counter) is not None and counter.role == "chain":
-        name = counter.convention.model_name(counter.span)
-    if finish is None:
-        for message in model.messages:
-            finish = finish or message.finish
-    # Positional, because keyword arguments take a third of the time of this function.
-    return ModelCall(
-        name,
-        provider,
-        usage,
-        model.agent,
-        finish or None,
-        failure_reason(span) if span.status == "error" else None,
-        span.start,
-        span.end,
-    )

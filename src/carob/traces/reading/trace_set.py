@@ -13,7 +13,7 @@ from carob.files.spool import Spool, SpooledSequence
 from carob.schema import Json, Trace
 from carob.schema.codec import CompactCodec
 from carob.traces.mapping.sessions import merge_traces
-from carob.traces.reading.collect import Collection
+from carob.traces.reading.collection import Collection
 from carob.traces.reading.spill import SpillReader, TraceSlot
 from carob.traces.reading.trace_table import CollectedTrace, TraceTable
 
